@@ -1,0 +1,50 @@
+# Every target does the set-up that it needs: a fresh machine needs Python 3.11+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+DEV := .venv/.dev-ready
+ARGS ?=
+
+.PHONY: reproduce test lint format soak bench browser clean
+
+reproduce: $(READY)
+	$(BIN)/attnlab reproduce --out results $(ARGS)
+
+test: lint
+	$(BIN)/pytest -m "not soak" $(ARGS)
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+soak: $(DEV)
+	$(BIN)/pytest -m soak $(ARGS)
+
+bench: $(DEV)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+# Debian's Chromium, for the browser tests of `make soak`; without it they skip and say so.
+browser:
+	command -v chromium || (apt-get update -q && apt-get install -q -y --no-install-recommends chromium)
+
+.venv:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "attnlab needs Python 3.11 or newer: make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --upgrade "pip>=25.1"
+
+$(READY): pyproject.toml constraints.txt | .venv
+	$(BIN)/python -m pip install -q -c constraints.txt -e .
+	touch $@
+
+$(DEV): $(READY)
+	$(BIN)/python -m pip install -q -c constraints.txt --group dev
+	touch $@
+
+clean:
+	rm -rf .venv results .pytest_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,334 @@
+"""The command line. Exit codes: 0 done, 1 a claim contradicted under --strict, 2 bad input,
+130 interrupted."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import tyro
+from rich.console import Console
+from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
+
+from attnlab import __version__, cells
+from attnlab.core import BadInput, Claim, Figure
+from attnlab.lab import ledger as ledgers
+from attnlab.lab import plan, registry
+
+Id = Annotated[Positional[str], arg(metavar="ID")]
+Ids = Annotated[Positional[tuple[str, ...]], arg(metavar="ID...")]
+Folder = Annotated[Positional[Path], arg(metavar="DIR")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What every command that runs something takes."""
+
+    scale: Annotated[str, arg(metavar="smoke|quick|paper")] = "quick"
+    """How large: smoke (seconds), quick (minutes), paper (the paper's own sizes)."""
+    out: Annotated[Path, arg(metavar="DIR")] = Path("results")
+    """The folder of results; its ledger is DIR/ledger.sqlite."""
+    set: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="NAME=VALUE")] = ()
+    """An own size, e.g. --set m=4096; may be given several times."""
+    seed: Annotated[int, arg(metavar="N")] = 0
+    """The first seed; trials take N, N+1, ..."""
+    engine: Annotated[str | None, arg(metavar="NAME")] = None
+    """The engine, where the settings allow several (default: the cheapest exact one)."""
+    workers: Annotated[int | None, arg(metavar="N")] = None
+    """Worker processes (default: one per core)."""
+
+    def request(self) -> plan.Request:
+        """The request that these options make."""
+        changes = plan.with_engine(cells.parse_assignments(self.set), self.engine)
+        return plan.Request(self.scale, self.seed, changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class List:
+    """Papers, studies, claims and figures."""
+
+    json: bool = False
+    """Print JSON."""
+
+    def run(self) -> int:
+        from attnlab.report import terminal
+
+        papers = registry.papers().values()
+        if self.json:
+            _print_json(terminal.list_json(papers))
+        else:
+            terminal.output().print(terminal.list_table(papers))
+        return 0
+
+
+@dataclass(frozen=True)
+class Show:
+    """The statement in our words, what is measured, constants, readings, controls."""
+
+    id: Id
+    """A paper, claim or figure, e.g. yang2024.theorem_3_1."""
+    scale: Annotated[str, arg(metavar="smoke|quick|paper")] = "quick"
+    """The scale whose design is shown."""
+
+    def run(self) -> int:
+        from attnlab.report import terminal
+
+        scale = plan.Request(self.scale).scale  # type: ignore[arg-type]
+        target = registry.resolve(self.id)
+        terminal.output().print(terminal.show(target, self.id, scale))
+        return 0
+
+
+@dataclass(frozen=True)
+class Check(Options):
+    """The verdict on claims, or on all claims of a paper."""
+
+    ids: Ids
+    """Claims or papers."""
+    json: Annotated[str | None, arg(metavar="FILE")] = None
+    """Write the verdicts as JSON to FILE, or to standard output if FILE is -."""
+    strict: bool = False
+    """Exit with 1 if a claim is contradicted."""
+    robust: bool = False
+    """Repeat each verdict without each fifth of the seeds; one that changes is inconclusive."""
+
+    def run(self) -> int:
+        from attnlab.report import terminal
+        from attnlab.report.verdicts import as_json, verdicts
+
+        claims = _claims(self.ids)
+        request = self.request()
+        _compute("check", self.ids, claims, self)
+        with ledgers.reading(self.out) as ledger:
+            found = verdicts(claims, request, ledger, robust=self.robust)
+        if self.json == "-":
+            _print_json([as_json(v) for v in found])
+        else:
+            terminal.output().print(terminal.verdict_table(found))
+            if self.json:
+                _write(Path(self.json), _pretty([as_json(v) for v in found]))
+        return int(self.strict and any(v.outcome == "contradicted" for v in found))
+
+
+@dataclass(frozen=True)
+class Run(Options):
+    """A figure, or all figures of a paper: DIR/figures/ID.png, .svg and .json."""
+
+    ids: Ids
+    """Figures or papers."""
+
+    def run(self) -> int:
+        figures = _figures(self.ids)
+        _compute("run", self.ids, figures, self)
+        _draw(figures, self)
+        return 0
+
+
+@dataclass(frozen=True)
+class Reproduce(Options):
+    """All studies, claims and figures of the papers (default: every paper), and the page."""
+
+    papers: Annotated[Positional[tuple[str, ...]], arg(metavar="PAPER...")] = ()
+    """Papers; every installed one if none is named."""
+    strict: bool = False
+    """Exit with 1 if a claim is contradicted."""
+
+    def run(self) -> int:
+        from attnlab.report import page, terminal
+        from attnlab.report.verdicts import as_json, verdicts
+
+        names = self.papers or tuple(registry.papers())
+        papers = [registry.paper(name) for name in names]
+        claims = [claim for paper in papers for claim in paper.claims]
+        figures = [figure for paper in papers for figure in paper.figures]
+        request = self.request()
+        _compute("reproduce", names, [*claims, *figures], self)
+        _draw(figures, self)
+        with ledgers.reading(self.out) as ledger:
+            found = verdicts(claims, request, ledger)
+            text = page.page(papers, request, ledger)
+        terminal.output().print(terminal.verdict_table(found))
+        _write(self.out / "verdicts.json", _pretty([as_json(v) for v in found]))
+        _write(self.out / "report.html", text.encode())
+        return int(self.strict and any(v.outcome == "contradicted" for v in found))
+
+
+@dataclass(frozen=True)
+class Report:
+    """The page DIR/report.html, from a finished or a running ledger."""
+
+    dir: Folder
+    """A folder of results."""
+
+    def run(self) -> int:
+        from attnlab.report import page
+
+        with ledgers.reading(self.dir) as ledger:
+            last = ledger.last_request()
+            if last is None:
+                raise BadInput(f"the ledger in {self.dir} holds no request yet; run a check first")
+            request = plan.Request(last["scale"], last["seed"], last["changes"])
+            names = dict.fromkeys(registry.resolve(i).paper.id for i in last["ids"])
+            text = page.page([registry.paper(n) for n in names], request, ledger)
+        _write(self.dir / "report.html", text.encode())
+        return 0
+
+
+@dataclass(frozen=True)
+class ShowLedger:
+    """The state of the runs in DIR: current, stale and diverged records, failed attempts."""
+
+    dir: Folder
+    """A folder of results."""
+    json: bool = False
+    """Print JSON."""
+
+    def run(self) -> int:
+        from attnlab.report import terminal
+
+        with ledgers.reading(self.dir) as ledger:
+            rows = ledger.summary()
+        if self.json:
+            _print_json(rows)
+        else:
+            terminal.output().print(terminal.ledger_table(rows))
+        return 0
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Compare the records of two result folders bit by bit: exit 0 if equal, 1 if not."""
+
+    a: Annotated[Positional[Path], arg(metavar="A")]
+    """A folder of results."""
+    b: Annotated[Positional[Path], arg(metavar="B")]
+    """Another one."""
+
+    def run(self) -> int:
+        from attnlab.report.comparison import compare
+
+        with ledgers.reading(self.a) as first, ledgers.reading(self.b) as second:
+            comparison = compare(first, second)
+        print(f"{comparison.equal} equal, {len(comparison.differences)} different")
+        for sentence in comparison.differences:
+            print(sentence)
+        return int(bool(comparison.differences))
+
+
+COMMANDS: dict[str, Any] = {
+    "list": List,
+    "show": Show,
+    "check": Check,
+    "run": Run,
+    "reproduce": Reproduce,
+    "report": Report,
+    "ledger": ShowLedger,
+    "diff": Diff,
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments == ["--version"]:
+        print(f"attnlab {__version__}")
+        return 0
+    try:
+        command = tyro.extras.subcommand_cli_from_dict(
+            COMMANDS,
+            prog="attnlab",
+            description="A laboratory for the theory of attention training. "
+            "`attnlab --version` prints the version.",
+            args=arguments or ["--help"],
+            config=(FlagCreatePairsOff,),
+        )
+        return command.run()
+    except BadInput as error:
+        print(f"attnlab: {error}", file=sys.stderr)
+        return 2
+
+
+def entry() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+def _claims(ids: Iterable[str]) -> list[Claim]:
+    targets = [(name, registry.resolve(name)) for name in ids]
+    for name, target in targets:
+        if not target.claims:
+            raise BadInput(f"{name} has a figure but no claim; use `attnlab run {name}`")
+    if not targets:
+        raise BadInput("no id was given; name a paper or a claim (`attnlab list` shows them)")
+    return list({claim.id: claim for _, target in targets for claim in target.claims}.values())
+
+
+def _figures(ids: Iterable[str]) -> list[Figure]:
+    targets = [(name, registry.resolve(name)) for name in ids]
+    for name, target in targets:
+        if not target.figures:
+            raise BadInput(f"{name} is a claim without a figure; use `attnlab check {name}`")
+    if not targets:
+        raise BadInput("no id was given; name a paper or a figure (`attnlab list` shows them)")
+    return list({figure.id: figure for _, t in targets for figure in t.figures}.values())
+
+
+def _compute(
+    command: str, ids: Iterable[str], items: Iterable[Claim | Figure], options: Options
+) -> None:
+    """Make the runs that have no record yet. Needs the ledger's lock only if there are any."""
+    request = options.request()
+    tasks = plan.everything_for(items, request)
+    if ledgers.path_of(options.out).is_file():
+        with ledgers.reading(options.out) as ledger:
+            last = ledger.last_request()
+            same = last and (last["scale"], last["seed"], last["changes"]) == (
+                request.scale,
+                request.seed,
+                dict(request.changes),
+            )
+            if same and ledger.finished(tasks) == {task.identity for task in tasks}:
+                _say(f"all {len(tasks)} runs are in {ledger.path}")
+                return
+    from attnlab.lab.session import compute
+
+    with ledgers.writing(options.out) as ledger:
+        ledger.add_request(command, ids, request)
+        compute(tasks, ledger, workers=options.workers, console=Console(stderr=True))
+
+
+def _draw(figures: Iterable[Figure], options: Options) -> None:
+    from attnlab.report import drawings
+
+    request = options.request()
+    with ledgers.reading(options.out) as ledger:
+        for figure in figures:
+            drawn = drawings.draw(figure, request, ledger)
+            if drawn is None:
+                _say(f"{figure.id}: not drawn, all its runs failed")
+                continue
+            for path in drawings.save(drawn, options.out / "figures"):
+                _say(f"wrote {path}")
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror}; give another place") from None
+    _say(f"wrote {path}")
+
+
+def _pretty(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1)
+
+
+def _print_json(value: Any) -> None:
+    print(_pretty(value).decode())
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)

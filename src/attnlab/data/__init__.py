@@ -1,0 +1,1 @@
+"""Data distributions: `sample(key, n)` of a frozen object gives a `Batch`."""

@@ -1,0 +1,1 @@
+"""Training: losses, the engine protocol, descent, gradient flow, trajectories."""

@@ -1,0 +1,1 @@
+"""Statistics that turn measured numbers and a law into an outcome."""

@@ -1,0 +1,217 @@
+"""Intervals for what was measured, and the rules that turn an interval into an outcome.
+
+An interval that knows nothing is (-inf, inf), one whose data are broken is nan: neither decides.
+"""
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from attnlab.core import Outcome
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with the ends of its two-sided confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+# --- proportions ------------------------------------------------------------------------------
+
+
+def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
+    r"""Wilson's score interval of a proportion: right on average, also near 0 and 1.
+
+    $$\frac{\hat p + z^2/2n \pm z\sqrt{\hat p(1-\hat p)/n + z^2/4n^2}}{1 + z^2/n}$$
+
+    - $\hat p$: successes / trials, $n$: trials, $z$: normal quantile at (1 + level) / 2.
+
+    Wilson (1927), J. Amer. Statist. Assoc. 22. Without trials the interval is (0, 1).
+    """
+    return _proportion(successes, trials, level, "wilson")
+
+
+def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
+    r"""The exact interval of a proportion: covers at least at `level`, whatever the truth.
+
+    Its ends are the $p$ at which the binomial tail beyond `successes` is (1 - level) / 2.
+    Clopper and Pearson (1934), Biometrika 26. Without trials the interval is (0, 1).
+    """
+    return _proportion(successes, trials, level, "exact")
+
+
+def _proportion(
+    successes: int, trials: int, level: float, method: Literal["wilson", "exact"]
+) -> Interval:
+    _require_counts(successes, trials)
+    require_level(level)
+    if trials == 0:
+        return Interval(math.nan, 0.0, 1.0)
+    from scipy.stats import binomtest
+
+    ends: Any = binomtest(int(successes), int(trials)).proportion_ci(level, method=method)
+    return Interval(successes / trials, float(ends.low), float(ends.high))
+
+
+def certified_probability(successes: int, trials: int, *, confidence: float = 0.95) -> float:
+    r"""The largest success probability that the trials certify: the exact one-sided lower bound.
+
+    With no failure it is $(1-c)^{1/n}$, $c$ the confidence and $n$ the trials.
+    """
+    _require_counts(successes, trials)
+    require_level(confidence)
+    if trials == 0:
+        return 0.0
+    from scipy.stats import binomtest
+
+    test = binomtest(int(successes), int(trials), alternative="greater")
+    ends: Any = test.proportion_ci(confidence, method="exact")
+    return float(ends.low)
+
+
+def certificate_trials(probability: float, confidence: float = 0.95) -> int:
+    r"""How many trials, all of them successes, certify a success probability.
+
+    $$n = \min\{n : p^n \le 1 - c\} = \lceil \log(1-c) / \log p \rceil$$
+
+    - $p$: the probability to certify, $c$: the confidence. 299 for p = .99 at c = .95.
+    """
+    require_level(confidence)
+    if not 0 < probability < 1:
+        raise ValueError(f"probability={probability}; a certificate needs 0 < probability < 1")
+    # The small number undoes the rounding of 1 - c, which would ask for a trial too many.
+    return max(1, math.ceil(math.log1p(-confidence) / math.log(probability) - 1e-9))
+
+
+# --- means and other statistics ---------------------------------------------------------------
+
+
+def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
+    r"""Student's interval of a mean, $\bar x \pm t_{n-1} s / \sqrt n$.
+
+    - $\bar x$, $s$: mean and standard deviation, $t_{n-1}$: quantile at (1 + level) / 2.
+
+    One value alone gives (-inf, inf), constant values an interval of width zero.
+    """
+    require_level(level)
+    x = np.asarray(values, dtype=float).ravel()
+    if x.size == 0 or not np.isfinite(x).all():
+        return Interval(math.nan, math.nan, math.nan)
+    if x.size == 1:
+        return Interval(float(x[0]), -math.inf, math.inf)
+    if np.ptp(x) == 0:
+        return Interval(float(x[0]), float(x[0]), float(x[0]))
+    from scipy.special import stdtrit
+
+    mean = float(x.mean())
+    half = float(stdtrit(x.size - 1, (1 + level) / 2) * x.std(ddof=1) / math.sqrt(x.size))
+    return Interval(mean, mean - half, mean + half)
+
+
+def bootstrap_interval(
+    statistic: Callable[..., Any],
+    *columns: ArrayLike,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """Bootstrap interval (BCa) of any statistic of independent records; same seed, same interval.
+
+    `columns` hold one value per record; several columns are resampled together, and `statistic`
+    takes them in this order. Where BCa is undefined (the statistic barely moves under
+    resampling) the percentile interval stands in. Constant data give an interval of width zero,
+    fewer than two records (-inf, inf). Below some ten records the bootstrap is too narrow.
+
+    Efron (1987), J. Amer. Statist. Assoc. 82.
+    """
+    require_level(level)
+    data = [np.asarray(column, dtype=float) for column in columns]
+    if not data or any(c.ndim != 1 or c.size != data[0].size for c in data):
+        raise ValueError("the bootstrap needs one or more columns of one value per record each")
+    if data[0].size == 0 or not all(np.isfinite(column).all() for column in data):
+        return Interval(math.nan, math.nan, math.nan)
+    value = float(statistic(*data))
+    if data[0].size == 1:
+        return Interval(value, -math.inf, math.inf)
+    if all(np.ptp(column) == 0 for column in data):
+        return Interval(value, value, value)
+    from scipy.stats import DegenerateDataWarning, bootstrap
+
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        result: Any = bootstrap(
+            data,
+            statistic,
+            paired=len(data) > 1,
+            confidence_level=level,
+            n_resamples=resamples,
+            method="BCa",
+            rng=np.random.default_rng(seed),
+        )
+    low, high = map(float, result.confidence_interval)
+    if math.isnan(low) or math.isnan(high):
+        tail = (1 - level) / 2
+        low, high = map(float, np.quantile(result.bootstrap_distribution, [tail, 1 - tail]))
+    return Interval(value, low, high)
+
+
+# --- from an interval to an outcome -----------------------------------------------------------
+
+
+def decide_equal(low: float, high: float, target: float, tolerance: float) -> Outcome:
+    """Is the quantity `target`, up to `tolerance`? An equivalence test.
+
+    Supported if [low, high] lies inside [target - tolerance, target + tolerance], contradicted
+    if the two are disjoint. Without a tolerance no data could ever support an equality.
+    """
+    if not tolerance > 0:
+        raise ValueError(f"tolerance={tolerance}; an equality is decided with a tolerance > 0")
+    if _undecided(low, high, target):
+        return "inconclusive"
+    if target - tolerance <= low and high <= target + tolerance:
+        return "supported"
+    if high < target - tolerance or low > target + tolerance:
+        return "contradicted"
+    return "inconclusive"
+
+
+def decide_at_least(low: float, high: float, bound: float) -> Outcome:
+    """Is the quantity >= `bound`? Supported if all of [low, high] is, contradicted if none is."""
+    if _undecided(low, high, bound):
+        return "inconclusive"
+    if low >= bound:
+        return "supported"
+    return "contradicted" if high < bound else "inconclusive"
+
+
+def decide_at_most(low: float, high: float, bound: float) -> Outcome:
+    """Is the quantity <= `bound`? Supported if all of [low, high] is, contradicted if none is."""
+    return decide_at_least(-high, -low, -bound)
+
+
+def _undecided(low: float, high: float, law: float) -> bool:
+    if low > high:
+        raise ValueError(f"the interval [{low}, {high}] has its ends swapped")
+    return math.isnan(low) or math.isnan(high) or math.isnan(law)
+
+
+# --- what the arguments must be ---------------------------------------------------------------
+
+
+def require_level(level: float) -> None:
+    """Refuse a confidence level outside (0, 1), such as 95 for 95 %."""
+    if not 0 < level < 1:
+        raise ValueError(f"level={level}; a confidence level lies between 0 and 1, e.g. 0.95")
+
+
+def _require_counts(successes: int, trials: int) -> None:
+    if not 0 <= successes <= trials:
+        raise ValueError(f"successes={successes} of trials={trials}; need 0 <= successes <= trials")

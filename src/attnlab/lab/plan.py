@@ -1,0 +1,126 @@
+"""Plans: which runs a command needs, as a list of tasks without repetition."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from attnlab import cells
+from attnlab.core import SCALES, BadInput, Claim, Figure, Records, Scale, Study
+from attnlab.lab import registry
+from attnlab.lab.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asked for, apart from the ids: scale, own sizes, first seed."""
+
+    scale: Scale = "quick"
+    seed: int = 0
+    changes: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.scale not in SCALES:
+            raise BadInput(f"scale {self.scale!r} is unknown; give one of {', '.join(SCALES)}")
+        if not 0 <= self.seed < 2**31:
+            raise BadInput(f"seed {self.seed} is out of range; give a number from 0 to 2^31 - 1")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: a cell of a study and a seed."""
+
+    study: Study
+    cell: Any
+    seed: int
+    identity: str
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Runs of one group differ in the seed only, so they share one compiled program."""
+        return self.study.id, repr(self.cell)
+
+
+def design_cells(study: Study, request: Request, changes: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The study's cells at the request's scale, with the user's sizes and a variant's changes."""
+    unique: dict[Any, None] = {}
+    for cell in study.designs[request.scale].cells:
+        cell = cells.override(cell, request.changes, text=True)
+        unique.setdefault(study.resolve(cells.override(cell, changes)))
+    return tuple(unique)
+
+
+def study_tasks(study: Study, request: Request, changes: Mapping[str, Any]) -> list[Task]:
+    """Every run of one study, variant applied."""
+    seeds = range(request.seed, request.seed + study.designs[request.scale].trials)
+    return [
+        Task(study, cell, seed, cells.identity(study.id, cell, seed))
+        for cell in design_cells(study, request, changes)
+        for seed in seeds
+    ]
+
+
+def tasks_for(
+    studies: Iterable[str], request: Request, changes: Mapping[str, Any] | None = None
+) -> list[Task]:
+    """Every run of the named studies."""
+    return [
+        task
+        for name in studies
+        for task in study_tasks(registry.study(name), request, changes or {})
+    ]
+
+
+def variants_of(item: Claim | Figure) -> tuple[Mapping[str, Any], ...]:
+    """The settings changes under which a claim or figure needs its studies run."""
+    if isinstance(item, Figure):
+        return item.changes
+    return ({}, *(control.changes for control in item.controls if control.changes))
+
+
+def everything_for(items: Iterable[Claim | Figure], request: Request) -> list[Task]:
+    """Every run that claims, their controls and figures need, each once."""
+    items = list(items)
+    names = sorted({name for item in items for name in item.studies})
+    cells.require_known(request.changes, [registry.study(name).settings for name in names])
+    unique: dict[str, Task] = {}
+    for item in items:
+        for changes in variants_of(item):
+            for task in tasks_for(item.studies, request, changes):
+                unique.setdefault(task.identity, task)
+    return list(unique.values())
+
+
+def records_for(
+    item: Claim | Figure, request: Request, ledger: Ledger, changes: Mapping[str, Any] | None
+) -> Records:
+    """The records of a claim or figure (under one variant), in the design's order."""
+    return ledger.records(tasks_for(item.studies, request, changes))
+
+
+def figure_records(figure: Figure, request: Request, ledger: Ledger) -> Records:
+    """The records of a figure under all its variants, each once."""
+    tasks = {
+        task.identity: task
+        for changes in figure.changes
+        for task in tasks_for(figure.studies, request, changes)
+    }
+    return ledger.records(tasks.values())
+
+
+def control_records(claim: Claim, request: Request, ledger: Ledger) -> dict[str, Records]:
+    """The records of each of a claim's controls, by the control's name."""
+    return {c.name: records_for(claim, request, ledger, c.changes) for c in claim.controls}
+
+
+def with_engine(changes: Mapping[str, str], engine: str | None) -> dict[str, str]:
+    """`--engine X` is `--set engine=X`."""
+    return {**changes, "engine": engine} if engine else dict(changes)
+
+
+def origins(settings: type) -> list[dict[str, Any]]:
+    """The settings of a class with where each default comes from."""
+    return [
+        {"name": f.name, "default": f.default, **{k: f.metadata[k] for k in ("origin", "help")}}
+        | {"symbol": f.metadata["symbol"]}
+        for f in fields(settings)
+    ]

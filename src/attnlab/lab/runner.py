@@ -1,0 +1,139 @@
+"""The runner: gives the tasks that have no record to an executor and writes what comes back."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+
+from attnlab.lab.executors import Executor, Outcome
+from attnlab.lab.ledger import Ledger
+from attnlab.lab.plan import Task
+
+# A death by an outside signal says nothing about the run, so it is tried again many times.
+# Any other failure is the run's own: once more, in case the machine was short of something.
+ATTEMPTS = {"killed": 10, "crash": 2, "exception": 2, "timeout": 2, "memory": 2}
+WORKER_START_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How much there is to do, before it is done."""
+
+    finished: int
+    to_do: int
+    seconds: float
+    from_timings: bool
+
+
+@dataclass
+class Progress:
+    """What has happened so far in this command."""
+
+    done: int = 0
+    failed: int = 0
+    diverged: int = 0
+    requeued: int = 0
+
+
+def unfinished(tasks: Iterable[Task], ledger: Ledger) -> list[Task]:
+    """The tasks that have no record under today's code."""
+    tasks = list(tasks)
+    have = ledger.finished(tasks)
+    return [task for task in tasks if task.identity not in have]
+
+
+def estimate(tasks: list[Task], to_do: list[Task], ledger: Ledger, slots: int) -> Estimate:
+    """The time that the remaining runs will take: earlier timings, else the study's own guess."""
+    total, timed = 0.0, 0
+    for group in _groups(to_do).values():
+        mean = ledger.mean_seconds(group[0])
+        timed += mean is not None
+        per_run = mean if mean is not None else group[0].study.cost(group[0].cell)
+        total += per_run * len(group)
+    seconds = WORKER_START_SECONDS + total / max(1, min(slots, len(to_do))) if to_do else 0.0
+    return Estimate(len(tasks) - len(to_do), len(to_do), seconds, timed > 0)
+
+
+def run(
+    to_do: list[Task],
+    ledger: Ledger,
+    executor: Executor,
+    notify: Callable[[Progress], None] = lambda progress: None,
+) -> Progress:
+    """Compute the tasks and commit each one as it ends. Failures are counted, never dropped."""
+    queue = _Queue(to_do)
+    running: dict[Future, tuple[int, Task]] = {}
+    attempts: Counter[tuple[str, str]] = Counter()
+    idle = list(range(executor.slots))
+    progress = Progress()
+    while queue or running:
+        while queue and idle:
+            slot = idle.pop()
+            task = queue.take(slot)
+            running[executor.submit(slot, task)] = (slot, task)
+        ended, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+        for future in ended:
+            slot, task = running.pop(future)
+            idle.append(slot)
+            _finish(task, executor.outcome(future), ledger, queue, attempts, progress)
+        notify(progress)
+    return progress
+
+
+def _finish(
+    task: Task,
+    outcome: Outcome,
+    ledger: Ledger,
+    queue: "_Queue",
+    attempts: Counter[tuple[str, str]],
+    progress: Progress,
+) -> None:
+    if outcome.answer is not None and outcome.kind == "finished":
+        answer = outcome.answer
+        ledger.save(task, answer.data, answer.diverged, answer.seconds)
+        progress.done += 1
+        progress.diverged += bool(answer.diverged)
+        return
+    ledger.add_attempt(task, outcome.kind, outcome.message)
+    attempts[task.identity, outcome.kind] += 1
+    if attempts[task.identity, outcome.kind] < ATTEMPTS[outcome.kind]:
+        queue.put_back(task)
+        progress.requeued += 1
+    else:
+        ledger.add_attempt(task, "failed", f"given up after: {outcome.kind}")
+        progress.failed += 1
+
+
+class _Queue:
+    """Tasks in groups that share a compiled program; a slot stays with its group while it can."""
+
+    def __init__(self, tasks: list[Task]):
+        self._groups = {key: deque(group) for key, group in _groups(tasks).items()}
+        self._last: dict[int, tuple[str, str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._groups)
+
+    def take(self, slot: int) -> Task:
+        """The next task for a slot: its own group, else one no slot is on, else the longest."""
+        key = self._last.get(slot)
+        if key not in self._groups:
+            taken = set(self._last.values())
+            free = [k for k in self._groups if k not in taken]
+            key = free[0] if free else max(self._groups, key=lambda k: len(self._groups[k]))
+        self._last[slot] = key
+        task = self._groups[key].popleft()
+        if not self._groups[key]:
+            del self._groups[key]
+        return task
+
+    def put_back(self, task: Task) -> None:
+        """A task that must be tried again, behind the others of its group."""
+        self._groups.setdefault(task.group, deque()).append(task)
+
+
+def _groups(tasks: Iterable[Task]) -> dict[tuple[str, str], list[Task]]:
+    groups: dict[tuple[str, str], list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.group, []).append(task)
+    return groups

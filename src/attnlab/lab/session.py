@@ -1,0 +1,131 @@
+"""A session of runs as a person sees it: an estimate, a progress bar, Ctrl-C that loses nothing."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bar
+
+from attnlab.core import BadInput
+from attnlab.lab import runner
+from attnlab.lab.executors import LocalExecutor, available_cores
+from attnlab.lab.ledger import Ledger
+from attnlab.lab.plan import Task
+
+INTERRUPTED = 130
+
+
+def compute(
+    tasks: list[Task], ledger: Ledger, *, workers: int | None, console: Console
+) -> runner.Progress:
+    """Make the runs among the tasks that have no record yet."""
+    if workers is not None and workers < 1:
+        raise BadInput(f"--workers {workers} is too few; give 1 or more")
+    to_do = runner.unfinished(tasks, ledger)
+    slots = min(workers or available_cores(), max(1, len(to_do)))
+    guess = runner.estimate(tasks, to_do, ledger, slots)
+    basis = "from earlier timings" if guess.from_timings else "a first guess"
+    plural = "worker" if slots == 1 else "workers"
+    console.print(
+        f"{len(tasks)} runs: {guess.finished} in the ledger, {guess.to_do} to make"
+        + (f"; about {duration(guess.seconds)} on {slots} {plural} ({basis})" if to_do else ""),
+        highlight=False,
+    )
+    if not to_do:
+        return runner.Progress()
+    executor = LocalExecutor(slots)
+    try:
+        with _terminated_as_interrupted(), _shown(console, len(to_do)) as notify:
+            progress = runner.run(to_do, ledger, executor, notify)
+    except KeyboardInterrupt:
+        done = len(ledger.finished(to_do))
+        console.print(
+            f"interrupted: {guess.finished + done} of {len(tasks)} runs are in {ledger.path}; "
+            "give the same command again to go on",
+            highlight=False,
+            soft_wrap=True,
+        )
+        sys.exit(INTERRUPTED)
+    finally:
+        executor.stop()
+    if progress.failed:
+        console.print(
+            f"{progress.failed} runs failed and are counted as such; "
+            f"`attnlab ledger {ledger.path.parent}` shows how, and the same command tries again",
+            highlight=False,
+            soft_wrap=True,
+        )
+    return progress
+
+
+def duration(seconds: float) -> str:
+    """A time in words: `40 s`, `3 min 20 s`, `2 h 5 min`."""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def _shown(console: Console, total: int) -> Iterator:
+    """A progress bar on a terminal; elsewhere a line at each tenth."""
+    if not console.is_terminal:
+        tenths = 0
+
+        def notify_lines(progress: runner.Progress) -> None:
+            nonlocal tenths
+            ended = progress.done + progress.failed
+            if ended * 10 // total > tenths:
+                tenths = ended * 10 // total
+                console.print(f"  {ended}/{total} runs{_troubles(progress)}", highlight=False)
+
+        yield notify_lines
+        return
+    columns = (
+        TextColumn("runs"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[troubles]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(elapsed_when_finished=False),
+    )
+    with Bar(*columns, console=console) as bar:
+        line = bar.add_task("runs", total=total, troubles="")
+
+        def notify_bar(progress: runner.Progress) -> None:
+            ended = progress.done + progress.failed
+            bar.update(line, completed=ended, troubles=_troubles(progress).strip(", "))
+
+        yield notify_bar
+
+
+def _troubles(progress: runner.Progress) -> str:
+    named = (("failed", progress.failed), ("diverged", progress.diverged))
+    named += (("tried again", progress.requeued),)
+    return "".join(f", {count} {name}" for name, count in named if count)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM ends a command as Ctrl-C does."""
+
+    def interrupt(signum, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,114 @@
+"""The inside of a worker process: a fixed environment, and one run at a time.
+
+Records are computed only here, in spawned processes of one core, because a result must not
+depend on how many runs share the machine or on what the parent process has loaded. Of the
+environment variables that XLA reads, `NPROC=1` is the one that holds it to one core.
+"""
+
+import hashlib
+import importlib
+import os
+import platform
+import signal
+import threading
+import time
+import traceback
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from attnlab import cells
+from attnlab.core import Result
+from attnlab.lab import payload
+
+ENVIRONMENT = {
+    "NPROC": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "JAX_PLATFORMS": "cpu",
+    "JAX_ENABLE_X64": "1",
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+PARENT_CHECK_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Job:
+    """A task as plain values that another process can rebuild it from."""
+
+    run: str
+    settings: str
+    cell: dict[str, Any]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker sends back: a finished run, or how it failed."""
+
+    kind: Literal["finished", "exception", "memory"]
+    data: bytes = b""
+    diverged: str = ""
+    message: str = ""
+    seconds: float = 0.0
+
+
+def prepare() -> None:
+    """Set the process up. Runs before anything imports jax."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    for name in list(os.environ):
+        if name.startswith(("JAX_", "XLA_")):  # a user's setting must not change a record
+            del os.environ[name]
+    os.environ.update(ENVIRONMENT, JAX_COMPILATION_CACHE_DIR=str(compilation_cache()))
+    # A cache entry cut short by a kill is compiled again; nobody needs to read about it.
+    warnings.filterwarnings("ignore", message=".*persistent compilation cache.*")
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def compute(job: Job) -> Answer:
+    """Make one run. Its failure is an answer, not an exception."""
+    started = time.perf_counter()
+    try:
+        run = import_string(job.run)
+        cell = cells.from_dict(import_string(job.settings), job.cell)
+        result = run(cell, cells.Key.of(cell, job.seed))
+        if not isinstance(result, Result):
+            raise TypeError(f"{job.run} returned {type(result).__name__}, not a Result")
+        data = payload.encode(result.values)
+    except Exception as error:
+        out_of_memory = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
+        kind = "memory" if out_of_memory else "exception"
+        where = "".join(traceback.format_tb(error.__traceback__)[-2:])
+        return Answer(kind, message=f"{type(error).__name__}: {error}\n{where}")
+    return Answer("finished", data, result.diverged, seconds=time.perf_counter() - started)
+
+
+def import_string(text: str) -> Any:
+    """The object that `package.module:name` names."""
+    module, _, name = text.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def compilation_cache() -> Path:
+    """The folder of compiled programs, one per machine: they hold its instructions."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "attnlab" / f"xla-{_machine()}"
+
+
+def _machine() -> str:
+    description = platform.machine() + platform.processor()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        lines = cpuinfo.read_text(errors="replace").splitlines()
+        description += "".join(sorted({x for x in lines if x.startswith(("flags", "model name"))}))
+    return hashlib.sha256(description.encode()).hexdigest()[:12]
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_CHECK_SECONDS)
+    os._exit(1)

@@ -1,0 +1,1 @@
+"""Numerical routines that every paper shares."""

@@ -1,0 +1,49 @@
+"""Random numbers: one threefry stream per name, sampled in float64 and then cast."""
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+from jax.typing import DTypeLike
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from attnlab.cells import Key
+
+
+def stream_key(key: Key, stream: str) -> PRNGKeyArray:
+    """The jax key of one named stream (`data`, `init`, ...) of a run."""
+    words = jnp.asarray(key.words(stream), dtype=jnp.uint32)
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def normal(
+    key: PRNGKeyArray, shape: Sequence[int], deviation: float, dtype: DTypeLike = jnp.float64
+) -> Float[Array, "..."]:
+    """Independent N(0, deviation^2) numbers, drawn in float64 whatever the dtype asked for."""
+    _require_float64()
+    return (deviation * jax.random.normal(key, tuple(shape), jnp.float64)).astype(dtype)
+
+
+def uniform(
+    key: PRNGKeyArray, shape: Sequence[int], bound: float, dtype: DTypeLike = jnp.float64
+) -> Float[Array, "..."]:
+    """Independent numbers, uniform between -bound and bound, drawn in float64."""
+    _require_float64()
+    drawn = jax.random.uniform(key, tuple(shape), jnp.float64, minval=-bound, maxval=bound)
+    return drawn.astype(dtype)
+
+
+def signs(
+    key: PRNGKeyArray, shape: Sequence[int], dtype: DTypeLike = jnp.float64
+) -> Float[Array, "..."]:
+    """Independent fair signs, -1 or +1."""
+    return jnp.where(jax.random.bernoulli(key, 0.5, tuple(shape)), 1.0, -1.0).astype(dtype)
+
+
+def _require_float64() -> None:
+    # Without x64, jax draws in float32 and only warns: the same key would give other numbers.
+    if not jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
+        raise RuntimeError(
+            "jax runs in 32 bits, but random numbers are drawn in float64 so that a key gives the "
+            "same draw in every precision; set JAX_ENABLE_X64=1 before the process starts"
+        )

@@ -1,0 +1,1 @@
+"""The papers, one package each; none imports another."""

@@ -1,0 +1,1 @@
+"""What is read off an engine while it trains: `(t, view, args) -> named arrays`."""

@@ -1,0 +1,46 @@
+r"""Single neurons. Only an engine on the weights has them.
+
+W moves by a rank-one matrix, $W(t) - W(0) = a h^\top$, so with $b = W(0) h$
+
+$$\langle w_i, w_j\rangle(t) - \langle w_i, w_j\rangle(0) = a_i b_j + a_j b_i + a_i a_j |h|^2.$$
+
+Legend: w_j the rows of W (m1, m); a (m1,); h (m,).
+"""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnlab.data.word_cooccurrence import SIGNALS
+from attnlab.dynamics.engine import Named
+from attnlab.models.word_level import Neurons, WordView
+from attnlab.probes.context import Context
+
+
+def neuron_movement(t: Float[Array, ""], view: WordView, args: Context) -> Named:
+    r"""The largest change since the start of what Definition E.2 and Theorem 3.1 bound by neuron.
+
+    `neuron_gram_change`: $\langle w_i, w_j\rangle$. `neuron_output_change_signal` (the paper's R)
+    and `neuron_output_change_random`: $w_j^\top W_V \mu$ over signals and over random words.
+    """
+    del t
+    now, before = _neurons(view), _neurons(args.start())
+    moved = jnp.abs(now.W @ now.W_V - before.W @ before.W_V)
+    return {
+        "neuron_gram_change": jnp.abs(neuron_gram_change(now, before)).max(),
+        "neuron_output_change_signal": moved[:, :SIGNALS].max(),
+        "neuron_output_change_random": moved[:, SIGNALS:].max(),
+    }
+
+
+def neuron_gram_change(now: Neurons, before: Neurons) -> Float[Array, "m1 m1"]:
+    """How much every <w_i, w_j> has changed, from the rank-one form (no cancellation)."""
+    a = now.a
+    h = a @ (now.W - before.W) / (a @ a)
+    b = before.W @ h
+    return jnp.outer(a, b) + jnp.outer(b, a) + (h @ h) * jnp.outer(a, a)
+
+
+def _neurons(view: WordView) -> Neurons:
+    if view.neurons is None:
+        raise ValueError("this engine has no neurons; take the engine on the weights")
+    return view.neurons

@@ -1,0 +1,1 @@
+"""Reports: verdicts as JSON and tables, figures as files, and the self-contained page."""

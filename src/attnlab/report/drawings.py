@@ -1,0 +1,60 @@
+"""Figures as files: PNG and SVG for people, JSON for their numbers."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from attnlab.core import BadInput, Figure
+from attnlab.lab.ledger import Ledger
+from attnlab.lab.plan import Request, figure_records
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as drawn from the records: its picture and its numbers."""
+
+    figure: Figure
+    picture: Any
+    data: dict[str, Any]
+
+
+def draw(figure: Figure, request: Request, ledger: Ledger) -> Drawn | None:
+    """Draw a figure from its records, or return None while runs are missing."""
+    import matplotlib
+
+    records = figure_records(figure, request, ledger)
+    if records.missing or not records:
+        return None
+    with matplotlib.rc_context({"svg.hashsalt": figure.id, "svg.fonttype": "path"}):
+        picture, data = figure.draw(records)
+        picture.text(
+            0.995, 0.005, f"scale: {request.scale}", ha="right", va="bottom", fontsize=6, alpha=0.6
+        )
+    return Drawn(figure, picture, {"id": figure.id, "scale": request.scale, **data})
+
+
+def save(drawn: Drawn, folder: Path) -> list[Path]:
+    """Write ID.png, ID.svg and ID.json into the folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot write in {folder}: {error.strerror}; give another --out") from None
+    paths = [folder / f"{drawn.figure.id}.{ending}" for ending in ("png", "svg", "json")]
+    drawn.picture.savefig(paths[0], dpi=160, metadata={"Software": None})
+    paths[1].write_text(svg(drawn), encoding="utf-8")
+    paths[2].write_bytes(msgspec.json.format(msgspec.json.encode(drawn.data), indent=1))
+    return paths
+
+
+def svg(drawn: Drawn) -> str:
+    """The picture as SVG text, the same for the same records."""
+    import io
+
+    import matplotlib
+
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": drawn.figure.id}):
+        drawn.picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return text.getvalue()

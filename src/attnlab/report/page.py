@@ -1,0 +1,86 @@
+"""The page: one HTML file that needs nothing else, a pure function of a ledger and a request."""
+
+import base64
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from attnlab import __version__
+from attnlab.core import Paper, Verdict
+from attnlab.lab import fingerprint
+from attnlab.lab.ledger import Ledger
+from attnlab.lab.plan import Request, design_cells, everything_for, origins
+from attnlab.report import drawings
+from attnlab.report.terminal import number
+from attnlab.report.verdicts import verdicts
+
+
+def page(papers: Iterable[Paper], request: Request, ledger: Ledger) -> str:
+    """The whole page as text."""
+    from jinja2 import Environment, StrictUndefined
+
+    template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["number"] = number
+    return environment.from_string(template).render(
+        version=__version__,
+        stack=fingerprint.stack(),
+        request=request,
+        changes=", ".join(f"{k}={v}" for k, v in request.changes.items()),
+        papers=[_paper(paper, request, ledger) for paper in papers],
+    )
+
+
+def _paper(paper: Paper, request: Request, ledger: Ledger) -> dict[str, Any]:
+    found = verdicts(paper.claims, request, ledger)
+    tasks = everything_for((*paper.claims, *paper.figures), request)
+    return {
+        "paper": paper,
+        "claims": list(zip(paper.claims, found, strict=True)),
+        "counts": _counts(found),
+        "runs": len(tasks),
+        "finished": len(ledger.finished(tasks)),
+        "figures": [_figure(figure, request, ledger) for figure in paper.figures],
+        "settings": [_settings(paper, cls, request) for cls in _settings_classes(paper)],
+    }
+
+
+def _counts(found: list[Verdict]) -> list[tuple[str, int]]:
+    order = ("supported", "contradicted", "inconclusive", "not_applicable")
+    return [(name, sum(v.outcome == name for v in found)) for name in order]
+
+
+def _figure(figure, request: Request, ledger: Ledger) -> dict[str, Any]:
+    drawn = drawings.draw(figure, request, ledger)
+    image = None
+    if drawn is not None:
+        # An image element keeps the identifiers inside one SVG from clashing with another's.
+        data = base64.b64encode(drawings.svg(drawn).encode()).decode()
+        image = f"data:image/svg+xml;base64,{data}"
+    return {"figure": figure, "image": image}
+
+
+def _settings_classes(paper: Paper) -> list[type]:
+    return list(dict.fromkeys(study.settings for study in paper.studies))
+
+
+def _settings(paper: Paper, settings: type, request: Request) -> dict[str, Any]:
+    """Each setting with its origin, and the values that each study takes."""
+    studies = [study for study in paper.studies if study.settings is settings]
+    rows = []
+    for row in origins(settings):
+        used = {}
+        for study in studies:
+            cells = design_cells(study, request, {})
+            values = list(dict.fromkeys(getattr(cell, row["name"]) for cell in cells))
+            if values != [row["default"]]:
+                used[study.id] = _values(values)
+        rows.append({**row, "used": used})
+    return {"studies": studies, "rows": rows, "scale": request.scale}
+
+
+def _values(values: list[Any]) -> str:
+    shown = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values]
+    return ", ".join(shown if len(shown) <= 8 else [*shown[:4], "…", *shown[-3:]])

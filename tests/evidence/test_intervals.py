@@ -1,0 +1,198 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from attnlab.evidence.intervals import (
+    bootstrap_interval,
+    certificate_trials,
+    certified_probability,
+    clopper_pearson,
+    decide_at_least,
+    decide_at_most,
+    decide_equal,
+    mean_interval,
+    wilson,
+)
+
+
+def coverage_of_proportion(interval, trials: int, truths: np.ndarray) -> np.ndarray:
+    """Exact: the binomial probability of the outcomes whose interval holds the truth."""
+    ends = [interval(k, trials) for k in range(trials + 1)]
+    held = np.array([[e.low <= p <= e.high for e in ends] for p in truths])
+    return (stats.binom.pmf(np.arange(trials + 1), trials, truths[:, None]) * held).sum(axis=1)
+
+
+def test_wilson_has_its_closed_form():
+    z, n, p = stats.norm.ppf(0.975), 10, 0.8
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    found = wilson(8, 10)
+    assert (found.value, found.low, found.high) == pytest.approx((p, middle - half, middle + half))
+    # Printed values: Newcombe (1998), Statist. Med. 17, 81 of 263.
+    assert wilson(81, 263).low == pytest.approx(0.2553, abs=5e-5)
+    assert wilson(81, 263).high == pytest.approx(0.3662, abs=5e-5)
+
+
+def test_clopper_pearson_known_values():
+    # No success in n trials: the upper end is 1 - (alpha / 2)^(1 / n).
+    assert clopper_pearson(0, 20).low == 0
+    assert clopper_pearson(0, 20).high == pytest.approx(1 - 0.025 ** (1 / 20))
+    # Printed values: Newcombe (1998), Statist. Med. 17, 81 of 263.
+    assert clopper_pearson(81, 263).low == pytest.approx(0.2527, abs=5e-5)
+    assert clopper_pearson(81, 263).high == pytest.approx(0.3676, abs=5e-5)
+
+
+@pytest.mark.parametrize("trials", [1, 7, 30])
+def test_clopper_pearson_always_covers_and_wilson_covers_on_average(trials):
+    truths = np.linspace(0.01, 0.99, 49)
+    exact = coverage_of_proportion(clopper_pearson, trials, truths)
+    score = coverage_of_proportion(wilson, trials, truths)
+    assert min(exact) >= 0.95 - 1e-12
+    assert 0.92 <= np.mean(score) <= 0.98
+    if trials == 30:
+        assert min(score) < 0.95 < min(exact), "Wilson is not the exact interval"
+
+
+def test_no_trials_say_nothing_and_impossible_counts_are_refused():
+    assert (wilson(0, 0).low, clopper_pearson(0, 0).high) == (0, 1)
+    assert certified_probability(0, 0) == 0
+    with pytest.raises(ValueError, match="successes=3 of trials=2"):
+        wilson(3, 2)
+    with pytest.raises(ValueError, match="level=95"):
+        clopper_pearson(1, 2, level=95)
+
+
+def test_299_successes_certify_99_percent_and_298_do_not():
+    assert certificate_trials(0.99, 0.95) == 299
+    assert certified_probability(299, 299) >= 0.99 > certified_probability(298, 298)
+    assert certified_probability(298, 299) < 0.99
+
+
+@settings(deadline=None)
+@given(st.floats(0.05, 0.999), st.floats(0.05, 0.999))
+def test_certificate_is_the_smallest_number_of_trials(probability, confidence):
+    n = certificate_trials(probability, confidence)
+    assert probability**n <= (1 - confidence) * (1 + 1e-6)
+    assert n == 1 or probability ** (n - 1) > (1 - confidence) * (1 - 1e-6)
+
+
+def test_certificate_does_not_ask_for_a_trial_too_many():
+    assert certificate_trials(0.1, 0.9) == 1
+    assert certificate_trials(0.1, 0.99) == 2
+    with pytest.raises(ValueError, match="probability=1"):
+        certificate_trials(1.0, 0.95)
+
+
+def test_mean_interval_is_students():
+    found = mean_interval([1.0, 2.0, 3.0])
+    half = 4.302652729911275 / math.sqrt(3)  # t table: 2 degrees of freedom, s = 1
+    assert (found.value, found.low, found.high) == pytest.approx((2, 2 - half, 2 + half))
+
+
+def test_mean_interval_covers_at_its_level():
+    random = np.random.default_rng(1)
+    for level in (0.8, 0.95):
+        found = [mean_interval(random.normal(3, 2, 5), level=level) for _ in range(2000)]
+        assert np.mean([i.low <= 3 <= i.high for i in found]) == pytest.approx(level, abs=0.025)
+
+
+def test_degenerate_means():
+    constant = mean_interval([0.1] * 7)
+    assert constant.low == constant.value == constant.high == 0.1
+    assert (mean_interval([2.0]).low, mean_interval([2.0]).high) == (-math.inf, math.inf)
+    for broken in ([], [1.0, math.nan], [1.0, math.inf]):
+        assert math.isnan(mean_interval(broken).low)
+        assert math.isnan(bootstrap_interval(np.mean, broken).low)
+
+
+def test_bootstrap_covers_a_skewed_mean():
+    random = np.random.default_rng(2)
+    found = [
+        bootstrap_interval(np.mean, random.exponential(1.0, 40), resamples=500, seed=i)
+        for i in range(300)
+    ]
+    # BCa is below nominal on skewed data, but not by much.
+    assert 0.88 <= np.mean([i.low <= 1 <= i.high for i in found]) <= 0.98
+
+
+def test_bootstrap_is_deterministic_and_resamples_columns_together():
+    x = np.random.default_rng(3).normal(size=30)
+    y = 2 * x
+    first, again = (bootstrap_interval(np.median, x, seed=5) for _ in range(2))
+    assert first == again != bootstrap_interval(np.median, x, seed=6)
+
+    def slope(a: np.ndarray, b: np.ndarray) -> float:
+        return float(a @ b / (a @ a))
+
+    paired = bootstrap_interval(slope, x, y, resamples=200)
+    assert (paired.low, paired.high) == pytest.approx((2, 2))
+    with pytest.raises(ValueError, match="one value per record"):
+        bootstrap_interval(slope, x, y[:-1])
+
+
+def test_bootstrap_of_degenerate_data_is_quiet_and_honest():
+    same = bootstrap_interval(np.std, [4.0] * 9)
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+    single = bootstrap_interval(np.mean, [4.0])
+    assert (single.low, single.high) == (-math.inf, math.inf)
+    # BCa is undefined for the maximum; the percentile interval takes over.
+    largest = bootstrap_interval(np.max, [1.0, 2.0, 3.0])
+    assert largest.low < largest.high == 3
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (1.9, 2.1, "supported"),
+        (1.89, 2.0, "inconclusive"),
+        (2.0, 2.11, "inconclusive"),
+        (1.0, 3.0, "inconclusive"),
+        (1.5, 1.89, "contradicted"),
+        (2.11, 9.0, "contradicted"),
+        (2.11, math.inf, "contradicted"),
+        (-math.inf, math.inf, "inconclusive"),
+        (math.nan, 2.0, "inconclusive"),
+        (2.0, math.nan, "inconclusive"),
+    ],
+)
+def test_decide_equal(low, high, outcome):
+    assert decide_equal(low, high, target=2.0, tolerance=0.1) == outcome
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (1.0, 2.0, "supported"),
+        (0.99, 2.0, "inconclusive"),
+        (0.5, 1.0, "inconclusive"),
+        (0.5, 0.99, "contradicted"),
+        (-math.inf, math.inf, "inconclusive"),
+        (math.nan, math.nan, "inconclusive"),
+        (5.0, math.nan, "inconclusive"),
+    ],
+)
+def test_decide_at_least_and_at_most(low, high, outcome):
+    assert decide_at_least(low, high, 1.0) == outcome
+    assert decide_at_most(-high, -low, -1.0) == outcome
+
+
+def test_decisions_refuse_nonsense():
+    with pytest.raises(ValueError, match="tolerance=0"):
+        decide_equal(1, 2, 1.5, 0)
+    for decide in (decide_at_least, decide_at_most):
+        with pytest.raises(ValueError, match="swapped"):
+            decide(2, 1, 0)
+
+
+@settings(deadline=None)
+@given(st.floats(-5, 5), st.floats(0, 5), st.floats(-5, 5), st.floats(0.01, 2), st.floats(0.01, 2))
+def test_a_wider_interval_never_flips_a_decision(low, width, law, left, right):
+    """Widening may only move an outcome to inconclusive."""
+    high = low + width
+    for decide in (decide_at_least, decide_at_most, lambda a, b, c: decide_equal(a, b, c, 0.5)):
+        narrow, wide = decide(low, high, law), decide(low - left, high + right, law)
+        assert wide in (narrow, "inconclusive")

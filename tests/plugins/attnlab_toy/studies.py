@@ -1,0 +1,44 @@
+"""The designs of the toy paper's studies."""
+
+from attnlab.core import Design, Study
+from attnlab_toy.settings import ToySettings, resolve
+
+
+def _study(name: str, summary: str, cells: tuple[ToySettings, ...], trials: int) -> Study:
+    return Study(
+        id=f"toy.{name}",
+        summary=summary,
+        settings=ToySettings,
+        run="attnlab_toy.runs:descend",
+        designs={
+            "smoke": Design(cells, trials),
+            "quick": Design(cells, 2 * trials),
+            "paper": Design(cells, 10 * trials),
+        },
+        cost=lambda cell: 0.02 + cell.sleep,
+        resolve=resolve,
+        timeout=8.0,
+    )
+
+
+STUDIES = (
+    _study(
+        "descent",
+        "the step size is halved four times",
+        tuple(ToySettings(eta=2.0**-k) for k in (3, 4, 5, 6, 7)),
+        trials=4,
+    ),
+    _study(
+        "start",
+        "the size of the starting point over the dimension",
+        tuple(ToySettings(dimension=d) for d in (500, 1000, 2000, 4000)),
+        trials=20,
+    ),
+    _study("overshoot", "a step of 1.5 over the curvature", (ToySettings(eta=1.5),), trials=4),
+    _study(
+        "random_curvature",
+        "the curvature is drawn at random, so that some runs diverge",
+        (ToySettings(eta=1.0, spread=1.0, horizon=1000.0),),
+        trials=60,
+    ),
+)
