@@ -332,3 +332,7 @@ def _print_json(value: Any) -> None:
 
 def _say(sentence: str) -> None:
     print(sentence, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    entry()

@@ -56,6 +56,16 @@ def test_one_run_a_level_gives_the_textbook_interval():
     assert math.log(fit.constant_high) == pytest.approx(line.intercept + half)
 
 
+def test_means_on_the_line_leave_the_noise_of_the_seeds():
+    """Student's part is then zero, and the bootstrap's has the width of the unbiased spread."""
+    levels = np.repeat(2.0 ** np.arange(6), 3)
+    deviations = np.tile([-0.1, 0.0, 0.1], 6)
+    fit = fit_exponent(levels, levels * np.exp(deviations), resamples=20_000)
+    squares = ((np.log(levels) - np.log(levels).mean()) ** 2).sum()
+    half = 1.96 * 0.1 / math.sqrt(squares)
+    assert (fit.low, fit.high) == pytest.approx((1 - half, 1 + half), abs=0.05 * half)
+
+
 SITUATIONS = {
     "seed noise": {},
     "three levels, three seeds": {"levels": 3, "seeds": 3},

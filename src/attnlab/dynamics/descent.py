@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from attnlab.core import BadInput
 from attnlab.dynamics.engine import Engine, Probe, no_probe
-from attnlab.dynamics.trajectory import Ending, Trajectory, blank_unreached
+from attnlab.dynamics.trajectory import Ending, Trajectory, as_floats, blank_unreached
 
 
 class Update(Protocol):
@@ -116,7 +116,7 @@ def descend(
         loss, _ = engine.loss_and_field(state)
         good = good & jnp.isfinite(loss)
         time = jnp.where(good, step.astype(float), jnp.nan)
-        values = {"loss": loss, **probe(time, engine.view(state), args)}
+        values = as_floats({"loss": loss, **probe(time, engine.view(state), args)})
         return (state, memory, step, good), (time, values)
 
     begin = (state, update.init(state), jnp.zeros_like(record_at[0]), jnp.asarray(True))

@@ -17,7 +17,7 @@ import optimistix
 from jaxtyping import Array, Float, PyTree
 
 from attnlab.dynamics.engine import Engine, Probe, no_probe
-from attnlab.dynamics.trajectory import Ending, Trajectory, blank_unreached
+from attnlab.dynamics.trajectory import Ending, Trajectory, as_floats, blank_unreached
 
 EVENT_TOLERANCE = 1e-12
 
@@ -47,7 +47,7 @@ def flow(
     sizes of the changes. `solver`, `controller` and `first_step` are for studies of the solver.
     """
     # As arrays, these numbers are data: another tolerance or target costs no compilation.
-    tolerances = {"rtol": jnp.asarray(rtol, float), "atol": jnp.asarray(atol, float)}
+    relative, absolute = jnp.asarray(rtol, float), jnp.asarray(atol, float)
     return _flow(
         engine,
         state,
@@ -57,7 +57,7 @@ def flow(
         units=jax.tree.map(jnp.ones_like, state) if units is None else units,
         target_loss=None if target_loss is None else jnp.asarray(target_loss, float),
         solver=solver or diffrax.Tsit5(),
-        controller=controller or diffrax.PIDController(**tolerances),
+        controller=controller or diffrax.PIDController(rtol=relative, atol=absolute),
         first_step=None if first_step is None else jnp.asarray(first_step, float),
         max_steps=max_steps,
     )
@@ -88,7 +88,8 @@ def _flow(
 
     def record(t: Array, y: Any, args: Any) -> Any:
         now = state_of(y)
-        return {"loss": engine.loss_and_field(now)[0], **probe(t, engine.view(now), args)}
+        loss, _ = engine.loss_and_field(now)
+        return as_floats({"loss": loss, **probe(t, engine.view(now), args)})
 
     event = None
     if target_loss is not None:

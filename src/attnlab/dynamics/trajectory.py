@@ -63,8 +63,14 @@ class Trajectory(eqx.Module):
         }[Ending(int(self.ending))]
 
 
-def blank_unreached(reached: Bool[Array, " k"], x: Array) -> Array:
-    """Nan in the records that a run did not reach (whole numbers are left as they are)."""
-    if not jnp.issubdtype(x.dtype, jnp.floating):
-        return x
+def as_floats(values: Mapping[str, Array]) -> dict[str, Array]:
+    """Counts as floats too, so that a record that was not reached can be nan."""
+    return {
+        name: x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
+        for name, x in values.items()
+    }
+
+
+def blank_unreached(reached: Bool[Array, " k"], x: Float[Array, "k ..."]) -> Float[Array, "k ..."]:
+    """Nan in the records that a run did not reach."""
     return jnp.where(reached.reshape(-1, *(1,) * (x.ndim - 1)), x, jnp.nan)

@@ -54,7 +54,9 @@ def evaluate(
         changed = _outcome_without_a_fifth(claim, records, measurement.outcome)
         if changed:
             outcome, reason = "inconclusive", f"not robust: {changed}"
-    everything = [records, *control_records.values()]
+    # A control that replaces only the law reads the claim's own records: count them once.
+    varied = [control_records[c.name] for c in claim.controls if c.changes]
+    everything = [records, *varied]
     return Verdict(
         id=claim.id,
         scale=scale,

@@ -1,0 +1,48 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attnlab.cells import Key
+from attnlab.numerics import random
+
+
+def test_a_stream_is_set_by_its_key_and_name() -> None:
+    draws = {
+        name: random.normal(random.stream_key(key, stream), (4,), 1.0)
+        for name, key, stream in [
+            ("again", Key("{}", 0), "data"),
+            ("stream", Key("{}", 0), "init"),
+            ("seed", Key("{}", 1), "data"),
+            ("cell", Key('{"n":12}', 0), "data"),
+        ]
+    }
+    first = random.normal(random.stream_key(Key("{}", 0), "data"), (4,), 1.0)
+    assert (first == draws.pop("again")).all()
+    assert all((first != other).all() for other in draws.values())
+
+
+def test_a_key_keeps_its_bits() -> None:
+    data = jax.random.key_data(random.stream_key(Key("{}", 0), "data"))
+    assert data.dtype == jnp.uint32
+    assert tuple(int(word) for word in data) == Key("{}", 0).words("data")
+
+
+def test_a_float32_draw_is_the_float64_draw_cast() -> None:
+    key = random.stream_key(Key("{}", 3), "init")
+    for draw in (random.normal, random.uniform):
+        double = draw(key, (100,), 0.3)
+        assert double.dtype == jnp.float64
+        np.testing.assert_array_equal(draw(key, (100,), 0.3, jnp.float32), double.astype("float32"))
+
+
+def test_32_bit_mode_is_refused() -> None:
+    key = random.stream_key(Key("{}", 3), "init")
+    with jax.enable_x64(False), pytest.raises(RuntimeError, match="JAX_ENABLE_X64=1"):
+        random.normal(key, (4,), 1.0)
+
+
+def test_signs_are_fair_signs() -> None:
+    signs = np.asarray(random.signs(random.stream_key(Key("{}", 5), "init"), (10_000,)))
+    assert set(signs) == {-1.0, 1.0}
+    assert abs(signs.mean()) < 4 / np.sqrt(10_000)
