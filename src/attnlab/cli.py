@@ -38,6 +38,8 @@ class Options:
     """The engine, where the settings allow several (default: the cheapest exact one)."""
     workers: Annotated[int | None, arg(metavar="N")] = None
     """Worker processes (default: one per core)."""
+    dask: Annotated[str | None, arg(metavar="ADDRESS")] = None
+    """The scheduler of a Dask cluster that makes the runs, e.g. tcp://127.0.0.1:8786."""
 
     def request(self) -> plan.Request:
         """The request that these options make."""
@@ -296,7 +298,8 @@ def _compute(
 
     with ledgers.writing(options.out) as ledger:
         ledger.add_request(command, ids, request)
-        compute(tasks, ledger, workers=options.workers, console=Console(stderr=True))
+        where = {"workers": options.workers, "dask": options.dask}
+        compute(tasks, ledger, **where, console=Console(stderr=True))
 
 
 def _draw(figures: Iterable[Figure], options: Options) -> None:

@@ -66,7 +66,7 @@ class Record:
     study: str
     cell: Any
     seed: int
-    values: Mapping[str, "np.ndarray | str"]
+    values: Mapping[str, Any]
     diverged: str = ""
     seconds: float = 0.0
 

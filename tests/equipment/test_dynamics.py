@@ -117,14 +117,6 @@ def test_numbers_are_data_and_cost_no_compilation(quadratic) -> None:
         ):
             descend(quadratic, jnp.asarray(rate), update, np.array([0, last]), count)
     assert len(traces) == 2
-    traces.clear()
-    for tolerance in (1e-4, 1e-6):
-        run = flow(
-            quadratic, jnp.asarray(1.0), np.array([0, 1]), count, rtol=tolerance, atol=tolerance
-        )
-        traces.append(-1)
-    assert traces[-1] == traces[-2] == -1
-    assert run.complete
 
 
 def test_flow_follows_the_flow_and_stops_at_its_target(quadratic) -> None:
@@ -166,20 +158,28 @@ def test_too_many_steps_are_a_result_with_a_sentence(quadratic) -> None:
 
 
 def test_the_solver_has_its_order(quadratic) -> None:
-    """Tsit5 with fixed steps is of fifth order."""
+    """Tsit5 with fixed steps is of fifth order. The step is data: one compilation for all."""
     end = 2.0
-    errors = []
+    errors, traces = [], []
+
+    def count(t, view, args):
+        traces.append(1)
+        return position(t, view, args)
+
     for steps in (32, 64, 128):
         run = flow(
             quadratic,
             jnp.asarray(3.0),
             np.array([0, end]),
+            count,
             controller=diffrax.ConstantStepSize(),
             first_step=end / steps,
         )
         errors.append(abs(float(run.state) - 3 * np.exp(-2 * end)))
+        traces.append(0)
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
     assert abs(orders[-1] - 5) < 0.3, (errors, orders)
+    assert traces[-2:] == [0, 0]
 
 
 def test_units_keep_a_tiny_change_visible() -> None:
@@ -189,11 +189,14 @@ def test_units_keep_a_tiny_change_visible() -> None:
         def loss_and_field(self, state):
             return jnp.sum(state**2) / 2, jnp.asarray([1.0, 1e-12]) * jnp.cos(20 * state[0])
 
+        def step(self, state, learning_rate):
+            raise NotImplementedError
+
         def view(self, state):
             return state
 
     state, units = jnp.zeros(2), jnp.asarray([1.0, 1e-12])
-    run = flow(Two(), state, np.array([0, 0.2]), position, rtol=1e-9, atol=1e-9, units=units)  # pyright: ignore[reportArgumentType]
+    run = flow(Two(), state, np.array([0, 0.2]), position, rtol=1e-9, atol=1e-9, units=units)
     change = np.asarray(run.state)
     np.testing.assert_allclose(change[1], 1e-12 * change[0], rtol=1e-7)
 

@@ -13,7 +13,6 @@ from attnlab.data.word_cooccurrence import BalancedTrainingSet, IndependentSampl
 from attnlab.dynamics.descent import OptaxStep, PlainStep, descend
 from attnlab.dynamics.engine import together
 from attnlab.dynamics.flow import flow
-from attnlab.dynamics.trajectory import Ending
 from attnlab.models.linear_mlp_initialisation import Initialisation
 from attnlab.models.linear_mlp_transformer import Sizes, output_by_definition
 from attnlab.models.word_level import attention, read_out
@@ -111,22 +110,6 @@ def test_descent_approaches_the_flow_at_first_order(drawn, flown) -> None:
         gaps.append(np.abs(np.asarray(run.values["margins"])[-1] - exact).max())
     orders = np.log2(np.divide(gaps[:-1], gaps[1:]))
     assert np.abs(orders - 1).max() < 0.1, (gaps, orders)
-
-
-def test_the_target_loss_is_met_where_the_event_says(drawn, flown) -> None:
-    _, engine, state = drawn
-    target = float(flown[1e-11].values["loss"][3])  # the loss at HORIZON / 2
-    run = flow(
-        engine,
-        state,
-        np.linspace(0, HORIZON, 7),
-        rtol=1e-11,
-        atol=1e-13,
-        target_loss=target,
-    )
-    assert Ending(int(run.ending)) == Ending.TARGET_LOSS
-    assert abs(float(run.end_time) - HORIZON / 2) < 1e-8
-    np.testing.assert_allclose(engine.loss_and_field(run.state)[0], target, rtol=1e-9)
 
 
 def test_descent_is_descent_by_autodiff(drawn) -> None:

@@ -9,7 +9,6 @@ Legend: d words, L places in a sample, n samples. Word index 0, 1, 2 is $\mu_1, 
 $\mu_1$, only $\mu_2$, neither. A sample is stored as word indices, never as one-hot vectors.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -19,10 +18,11 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from attnlab.core import BadInput
+from attnlab.data import word_sizes
 from attnlab.data.batch import Batch
+from attnlab.data.word_sizes import SIGNALS as SIGNALS
+from attnlab.data.word_sizes import random_words_required as random_words_required
 
-SIGNALS = 3
-"""How many words have a part of their own; the random words come after them."""
 TYPE_PROBABILITIES = (1 / 2, 1 / 6, 1 / 6, 1 / 6)
 
 
@@ -123,12 +123,7 @@ class BalancedTrainingSet:
                     f"{sum(self.type_counts)}; make them equal"
                 )
             return self.type_counts
-        if n % 6:
-            raise BadInput(
-                f"got n={n}; the proportions 1/2, 1/6, 1/6, 1/6 need n divisible by 6; "
-                f"take n={n + 6 - n % 6}, or draw independent samples"
-            )
-        return n // 2, n // 6, n // 6, n // 6
+        return word_sizes.type_counts(n)
 
     def sample(self, key: PRNGKeyArray, n: int) -> Batch:
         """Draw the set."""
@@ -153,13 +148,6 @@ class BalancedTrainingSet:
 
 
 # --- descriptions, for the tables of hypotheses -----------------------------------------------
-
-
-def random_words_required(counts: Sequence[int], L: int) -> int:
-    """How many random words a set with distinct ones holds: n (L - 7/3) if it is balanced."""
-    return sum(
-        count * (L - len(signals)) for count, signals in zip(counts, _SIGNALS_OF_TYPE, strict=True)
-    )
 
 
 def type_proportions(types: np.ndarray) -> np.ndarray:
@@ -229,12 +217,7 @@ def _batch(
 
 
 def _require_sizes(d: int, L: int, pool: int | None) -> None:
-    if d < SIGNALS + 1:
-        raise BadInput(f"got d={d} words; three signals and a random word need d>=4; raise d")
-    if L < SIGNALS:
-        raise BadInput(
-            f"got L={L} places; a sample with both signals and the common token needs L>=3; raise L"
-        )
+    word_sizes.require_sizes(d, L)
     if pool is not None and not 1 <= pool <= d - SIGNALS:
         raise BadInput(
             f"got pool={pool} random words in use with d={d}; give a number from 1 to {d - SIGNALS}"

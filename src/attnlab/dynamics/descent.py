@@ -6,7 +6,7 @@ compilation.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -20,6 +20,7 @@ from attnlab.dynamics.engine import Engine, Probe, no_probe
 from attnlab.dynamics.trajectory import Ending, Trajectory, as_floats, blank_unreached
 
 
+@runtime_checkable
 class Update(Protocol):
     """How a state moves in one step."""
 

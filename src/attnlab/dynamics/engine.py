@@ -8,7 +8,7 @@ share probes.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from jaxtyping import Array, Float
 
@@ -20,6 +20,7 @@ Probe = Callable[[Float[Array, ""], Any, Any], Named]
 reused only for the very same function object."""
 
 
+@runtime_checkable
 class Engine(Protocol[State]):
     """One exact way to compute a run."""
 

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optimistix
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float, PyTree, Real
 
 from attnlab.dynamics.engine import Engine, Probe, no_probe
 from attnlab.dynamics.trajectory import Ending, Trajectory, as_floats, blank_unreached
@@ -25,7 +25,7 @@ EVENT_TOLERANCE = 1e-12
 def flow(
     engine: Engine,
     state: Any,
-    times: Float[np.ndarray | Array, " k"],
+    times: Real[np.ndarray | Array, " k"],
     probe: Probe = no_probe,
     args: Any = None,
     *,

@@ -74,11 +74,8 @@ class LocalExecutor(Executor):
         except FutureTimeout as error:
             return Outcome("timeout", str(error.args[-1] if error.args else error))
         except ProcessExpired as error:
-            code = error.exitcode or 0
-            if code < 0 and signal.Signals(-code) not in OWN_FAULT:
-                return Outcome("killed", f"the worker process got {signal.Signals(-code).name}")
-            return Outcome("crash", f"the worker process ended with exit code {code}")
-        return Outcome(answer.kind, answer.message, answer)
+            return expired(error.exitcode or 0)
+        return answered(answer)
 
     def stop(self) -> None:
         """End the processes, whatever they are doing."""
@@ -86,6 +83,18 @@ class LocalExecutor(Executor):
             pool.stop()
         for pool in self._pools:
             pool.join()
+
+
+def answered(answer: worker.Answer) -> Outcome:
+    """The outcome of an attempt that a worker process has answered."""
+    return Outcome(answer.kind, answer.message, answer)
+
+
+def expired(code: int) -> Outcome:
+    """The outcome of an attempt whose worker process ended, with this exit code, before it did."""
+    if code < 0 and signal.Signals(-code) not in OWN_FAULT:
+        return Outcome("killed", f"the worker process got {signal.Signals(-code).name}")
+    return Outcome("crash", f"the worker process ended with exit code {code}")
 
 
 def job_of(task: Task) -> worker.Job:

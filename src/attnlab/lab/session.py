@@ -17,7 +17,7 @@ from rich.progress import Progress as Bar
 
 from attnlab.core import BadInput
 from attnlab.lab import runner
-from attnlab.lab.executors import LocalExecutor, available_cores
+from attnlab.lab.executors import Executor, LocalExecutor, available_cores
 from attnlab.lab.ledger import Ledger
 from attnlab.lab.plan import Task
 
@@ -25,38 +25,45 @@ INTERRUPTED = 130
 
 
 def compute(
-    tasks: list[Task], ledger: Ledger, *, workers: int | None, console: Console
+    tasks: list[Task],
+    ledger: Ledger,
+    *,
+    workers: int | None,
+    dask: str | None = None,
+    console: Console,
 ) -> runner.Progress:
     """Make the runs among the tasks that have no record yet."""
+    if workers is not None and dask is not None:
+        raise BadInput(
+            f"--workers {workers} and --dask {dask} were both given, but the cluster decides how "
+            "many workers it has; leave one of them out"
+        )
     if workers is not None and workers < 1:
         raise BadInput(f"--workers {workers} is too few; give 1 or more")
     to_do = runner.unfinished(tasks, ledger)
-    slots = min(workers or available_cores(), max(1, len(to_do)))
-    guess = runner.estimate(tasks, to_do, ledger, slots)
-    basis = "from earlier timings" if guess.from_timings else "a first guess"
-    plural = "worker" if slots == 1 else "workers"
-    console.print(
-        f"{len(tasks)} runs: {guess.finished} in the ledger, {guess.to_do} to make"
-        + (f"; about {duration(guess.seconds)} on {slots} {plural} ({basis})" if to_do else ""),
-        highlight=False,
-    )
+    have = len(tasks) - len(to_do)
+    summary = f"{len(tasks)} runs: {have} in the ledger, {len(to_do)} to make"
     if not to_do:
+        console.print(summary, highlight=False)
         return runner.Progress()
-    executor = LocalExecutor(slots)
     try:
-        with _terminated_as_interrupted(), _shown(console, len(to_do)) as notify:
-            progress = runner.run(to_do, ledger, executor, notify)
+        with _terminated_as_interrupted(), _executor(workers, dask, len(to_do)) as executor:
+            guess = runner.estimate(tasks, to_do, ledger, executor.slots)
+            basis = "from earlier timings" if guess.from_timings else "a first guess"
+            plural = "worker" if executor.slots == 1 else "workers"
+            about = f"about {duration(guess.seconds)} on {executor.slots} {plural} ({basis})"
+            console.print(f"{summary}; {about}", highlight=False)
+            with _shown(console, len(to_do)) as notify:
+                progress = runner.run(to_do, ledger, executor, notify)
     except KeyboardInterrupt:
         done = len(ledger.finished(to_do))
         console.print(
-            f"interrupted: {guess.finished + done} of {len(tasks)} runs are in {ledger.path}; "
+            f"interrupted: {have + done} of {len(tasks)} runs are in {ledger.path}; "
             "give the same command again to go on",
             highlight=False,
             soft_wrap=True,
         )
         sys.exit(INTERRUPTED)
-    finally:
-        executor.stop()
     if progress.failed:
         console.print(
             f"{progress.failed} runs failed and are counted as such; "
@@ -75,6 +82,21 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def _executor(workers: int | None, dask: str | None, most: int) -> Iterator[Executor]:
+    """Where the runs are made: the cores of this machine, or a cluster; at most `most` slots."""
+    if dask is None:
+        executor = LocalExecutor(min(workers or available_cores(), most))
+    else:
+        from attnlab.lab.dask_executor import DaskExecutor
+
+        executor = DaskExecutor(dask, most)
+    try:
+        yield executor
+    finally:
+        executor.stop()
 
 
 @contextmanager

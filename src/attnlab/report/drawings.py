@@ -30,7 +30,7 @@ def draw(figure: Figure, request: Request, ledger: Ledger) -> Drawn | None:
     with matplotlib.rc_context({"svg.hashsalt": figure.id, "svg.fonttype": "path"}):
         picture, data = figure.draw(records)
         picture.text(
-            0.995, 0.005, f"scale: {request.scale}", ha="right", va="bottom", fontsize=6, alpha=0.6
+            0.003, 0.997, f"scale: {request.scale}", ha="left", va="top", fontsize=7, alpha=0.7
         )
     return Drawn(figure, picture, {"id": figure.id, "scale": request.scale, **data})
 

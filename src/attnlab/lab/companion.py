@@ -1,0 +1,238 @@
+"""A companion: a one-core worker process beside a cluster's worker, which makes its runs for it.
+
+A Dask worker has many threads, an environment of its own and no right to multiprocessing
+children, so records are never computed inside it. It starts `python -m attnlab.lab.companion`
+and talks to it over two pipes: messages are MessagePack, each behind its length in 8 bytes.
+
+    companion -> (empty)       once it is ready
+    Order     ->               companion
+    companion -> Reply         for each order, in turn
+"""
+
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from attnlab.core import BadInput
+from attnlab.lab import executors, fingerprint, worker
+
+COMMAND = ("-P", "-m", "attnlab.lab.companion")  # -P: the current folder is not a place to import
+START_SECONDS = 120.0
+IDLE_SECONDS = 60.0
+# Nobody gives an order to a companion that is about to end for want of one.
+REUSE_SECONDS = IDLE_SECONDS - 10.0
+TICK_SECONDS = 0.25
+END_SECONDS = 5.0
+LENGTH = struct.Struct("<Q")
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What a record rests on: the code of the paper in `package`, and the numerical stack."""
+
+    package: str
+    code: str
+    stack: str
+
+    @classmethod
+    def here(cls, package: str) -> "Fingerprint":
+        """The fingerprint of what this process would import."""
+        try:
+            code = fingerprint.code(package)
+        except (BadInput, ImportError):
+            code = "not installed"
+        return cls(package, code, fingerprint.stack())
+
+    def __str__(self) -> str:
+        return f"{self.package} {self.code[:16]}, {self.stack}"
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run to make, and the fingerprint under which the ledger will file it."""
+
+    job: worker.Job
+    wanted: Fingerprint
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The companion's own fingerprint, and the answer unless the fingerprints differ."""
+
+    found: Fingerprint
+    answer: worker.Answer | None
+
+
+class Companion:
+    """The outside of a companion process: start it, give it orders, end it."""
+
+    def __init__(self):
+        self._process = subprocess.Popen(
+            [sys.executable, *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
+        self._ready = False
+        self._last: Order | None = None
+        self._idle_since = time.monotonic()
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can take an order: alive, and not about to end because it is idle."""
+        rested = time.monotonic() - self._idle_since
+        return self._process.poll() is None and rested < REUSE_SECONDS
+
+    def fit(self, order: Order) -> int:
+        """How well it fits an order: 2 same program, 1 same code, 0 not at all."""
+        if self._last is None or self._last.wanted != order.wanted:
+            # It has imported other code, perhaps an earlier state of the same files.
+            return 0
+        last, job = self._last.job, order.job
+        return 2 if (last.run, last.cell) == (job.run, job.cell) else 1
+
+    def make(self, order: Order, timeout: float, needed: Callable[[], bool]) -> executors.Outcome:
+        """Make a run. `needed` is asked now and then; once it says no, the process is ended.
+
+        Whatever is not an answer also ends the process. Raises BadInput if the companion's
+        code or stack is not the order's.
+        """
+        self._last = order
+        try:
+            reply = self._reply(order, timeout, needed)
+        except EOFError:
+            return self._expired()
+        except TimeoutError as error:
+            self.end()
+            return executors.Outcome("timeout" if self._ready else "killed", str(error))
+        except InterruptedError as error:
+            self.end()
+            return executors.Outcome("killed", str(error))
+        except BaseException:
+            self.end()
+            raise
+        self._idle_since = time.monotonic()
+        if reply.answer is None:
+            self.end()
+            raise BadInput(
+                f"the cluster would make other records than this attnlab: it has {reply.found}; "
+                f"required is what is installed here, {order.wanted}; install the same attnlab, "
+                "paper and packages on both sides and start the Dask workers again"
+            )
+        return executors.answered(reply.answer)
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+        self._close()
+
+    def _reply(self, order: Order, timeout: float, needed: Callable[[], bool]) -> Reply:
+        if not self._ready:
+            # A run's time does not include its process's start.
+            self._receive(START_SECONDS, needed, "the companion process did not start")
+            self._ready = True
+        try:
+            _write(self._pipe(self._process.stdin), msgspec.msgpack.encode(order))
+        except BrokenPipeError:
+            raise EOFError from None
+        data = self._receive(timeout, needed, "the run did not end")
+        return msgspec.msgpack.decode(data, type=Reply)
+
+    def _receive(self, seconds: float, needed: Callable[[], bool], complaint: str) -> bytes:
+        pipe = self._pipe(self._process.stdout)
+        poll = select.poll()
+        poll.register(pipe, select.POLLIN)
+        deadline = time.monotonic() + seconds
+        data = bytearray()
+        while len(data) < LENGTH.size or len(data) < LENGTH.size + LENGTH.unpack_from(data)[0]:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"{complaint} within {seconds:g} s")
+            if not needed():
+                raise InterruptedError("nobody waits for the run any more")
+            if poll.poll(1000 * min(left, TICK_SECONDS)):
+                chunk = os.read(pipe, 2**20)
+                if not chunk:
+                    raise EOFError
+                data += chunk
+        return bytes(data[LENGTH.size :])
+
+    def _expired(self) -> executors.Outcome:
+        try:
+            code = self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:  # it has closed its pipe, and goes on
+            self.end()
+            return executors.Outcome("crash", "the worker process closed its pipe")
+        self._close()
+        return executors.expired(code)
+
+    def _close(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    @staticmethod
+    def _pipe(file) -> int:
+        return file.fileno()
+
+
+def main() -> None:
+    """The inside: answer orders until the pipe closes, or none comes for a while."""
+    orders, replies = _private_pipes()
+    worker.prepare()
+    _write(replies, b"")
+    while select.select([orders], [], [], IDLE_SECONDS)[0]:
+        data = _read(orders)
+        if data is None:
+            return
+        order = msgspec.msgpack.decode(data, type=Order)
+        found = Fingerprint.here(order.wanted.package)  # before anything of the paper is imported
+        answer = worker.compute(order.job) if found == order.wanted else None
+        _write(replies, msgspec.msgpack.encode(Reply(found, answer)))
+
+
+def _private_pipes() -> tuple[int, int]:
+    """Move the two pipes away from descriptors 0 and 1, which a run may read and print to."""
+    orders, replies = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return orders, replies
+
+
+def _write(pipe: int, data: bytes) -> None:
+    rest = memoryview(LENGTH.pack(len(data)) + data)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+
+
+def _read(pipe: int) -> bytes | None:
+    header = _read_exactly(pipe, LENGTH.size)
+    return header and _read_exactly(pipe, LENGTH.unpack(header)[0])
+
+
+def _read_exactly(pipe: int, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        chunk = os.read(pipe, size - len(data))
+        if not chunk:
+            return None
+        data += chunk
+    return bytes(data)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reply that nobody reads ends the process
+    main()

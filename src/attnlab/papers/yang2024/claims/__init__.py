@@ -1,0 +1,8 @@
+"""The statements of yang2024 as claims."""
+
+from attnlab.papers.yang2024.claims.appendix import APPENDIX
+from attnlab.papers.yang2024.claims.figure import FIGURE
+from attnlab.papers.yang2024.claims.phase_1 import PHASE_1
+from attnlab.papers.yang2024.claims.phase_2 import PHASE_2
+
+CLAIMS = (*PHASE_1, *PHASE_2, *APPENDIX, *FIGURE)

@@ -1,0 +1,59 @@
+"""What the claims of yang2024 share: readings of series, and shares of runs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnlab.core import Control, Effect, Hypothesis, Reading, Record, Records
+from attnlab.evidence.intervals import decide_at_least, wilson
+from attnlab.papers.yang2024.theory.conditions import Sizes, assumption_2_3, condition_1
+
+DETECTIONS = ("every_sample", "type_means")
+"""Two ways to see the end of phase 1, both recorded by a run (T1_...)."""
+
+SHUFFLED = Control(
+    "shuffled labels", "the labels are permuted over the samples", changes={"labels": "shuffled"}
+)
+FROZEN = Control(
+    "frozen attention", "keys and queries are not trained", changes={"attention": "frozen"}
+)
+
+
+def at_time(record: Record, name: str, time: float) -> np.ndarray:
+    """A recorded series at one time, linear in log t between two records; nan outside."""
+    times, series = record["times"], record[name]
+    if not times[1] <= time <= times[-1]:
+        return np.full(series.shape[1:], np.nan)
+    i = int(np.clip(np.searchsorted(times, time), 2, len(times) - 1))
+    part = np.log(time / times[i - 1]) / np.log(times[i] / times[i - 1])
+    return series[i - 1] + part * (series[i] - series[i - 1])
+
+
+def largest_until(record: Record, name: str, time: float) -> float:
+    """The largest value of a series from the start up to a time."""
+    before = record[name][record["times"] <= time]
+    return float(np.max(np.append(before, at_time(record, name, time))))
+
+
+def share_reading(
+    name: str, effect_name: str, held: Sequence[bool], probability: float, detail: str = ""
+) -> Reading:
+    """The outcome from the share of runs in which something held, against a probability."""
+    effect = Effect.of(effect_name, wilson(sum(map(bool, held)), len(held)))
+    outcome = decide_at_least(effect.low, effect.high, probability)
+    return Reading(name, outcome, effect, detail)
+
+
+def sizes_of(record: Record) -> Sizes:
+    """The sizes and deviations of one run."""
+    cell = record.cell
+    s0, s1 = float(record["s0"]), float(record["s1"])
+    return Sizes(cell.n, cell.L, cell.d, cell.m, cell.m1, s0, s1)
+
+
+def hypotheses(records: Records) -> tuple[Hypothesis, ...]:
+    """Assumption 2.3 for the worst training set drawn, and Condition 1 at the smallest width."""
+    narrowest = min(records, key=lambda r: r.cell.m)
+    tables = [assumption_2_3(sizes_of(r), r["words"]) for r in records]
+    worst = max(tables, key=lambda rows: sum(row.met is False for row in rows))
+    return (*worst, *condition_1(sizes_of(narrowest)))

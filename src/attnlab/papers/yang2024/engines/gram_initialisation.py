@@ -1,0 +1,105 @@
+r"""First Grams: of drawn weights, drawn without weights, or at their mean.
+
+`of_weights` reads them off matrices. `bartlett` draws them where every weight is normal: given a,
+$u = W^\top a \sim N(0, \sigma_1^2 A I_m)$ exactly, and for a matrix X (m, w) of independent
+standard normals
+
+$$X^\top X \overset{d}{=} R^\top R,\qquad R_{ii}^2 \sim \chi^2_{m-i+1},\quad
+  R_{ij}\sim N(0,1)\ (i<j),\quad R_{ij}=0\ (i>j),$$
+
+all independent (Bartlett), which is applied to [u, W_V] and to [W_K, W_Q] with their scales. No
+weight is ever formed, so m and m1 may be a million. `mean` is the same at its expectation:
+$V=K=Q=\sigma_0^2 m I$, $\rho = \sigma_1^2 m A$, $S=G=0$.
+
+Legend: w words carried, width m, m1 neurons; u, A, G, rho, V, S, K, Q as in `gram_equations`.
+"""
+
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from attnlab.core import BadInput
+from attnlab.models.linear_mlp_initialisation import Initialisation, deviations
+from attnlab.models.linear_mlp_transformer import Parameters, Sizes, word_view
+from attnlab.papers.yang2024.engines.gram_equations import Grams
+
+Initial = Literal["weights", "bartlett", "mean"]
+
+
+def of_weights(
+    parameters: Parameters, a: Float[Array, " m1"], carried: Int[Array, " w"]
+) -> tuple[Grams, Float[Array, ""]]:
+    """The Grams of these matrices for the words carried, and A."""
+    W, W_V, W_K, W_Q = parameters
+    of = word_view(Parameters(W, W_V[:, carried], W_K[:, carried], W_Q[:, carried]), a)
+    return Grams(of.G, of.rho, of.V, of.S, of.K, of.Q, of.G, of.rho), of.A
+
+
+def bartlett(
+    key: PRNGKeyArray, sizes: Sizes, initialisation: Initialisation, count: int
+) -> tuple[Grams, Float[Array, ""]]:
+    """The Grams of so many words, and A, in the law that drawn weights would give them."""
+    if initialisation.weights not in ("theory", "kaiming_normal"):
+        raise BadInput(
+            f"got weights={initialisation.weights} with Bartlett's factors, which need normal "
+            "weights; take weights=theory or kaiming_normal, or the first Grams from drawn "
+            "weights (initial=weights), or the engine `weights`"
+        )
+    if sizes.m < 2 * count:
+        raise BadInput(
+            f"got m={sizes.m} with {count} words carried; Bartlett's factors need m >= 2 * {count} "
+            f"= {2 * count}; raise m, or take the first Grams from drawn weights "
+            "(initial=weights), or the engine `weights`"
+        )
+    of = deviations(sizes, initialisation)
+    for_a, for_values, for_scores = jax.random.split(key, 3)
+    A = jnp.asarray(of.output_layer**2 * sizes.m1)
+    if initialisation.output_layer == "same_as_weights":
+        A = of.output_layer**2 * _chi_squared(for_a, jnp.asarray(float(sizes.m1)))
+    of_u = jnp.reshape(of.neurons * jnp.sqrt(A), 1)
+    scales = jnp.concatenate([of_u, jnp.full(count, of.embeddings)])
+    values = _gram(_bartlett_factor(for_values, sizes.m, count + 1) * scales)
+    scores = _gram(_bartlett_factor(for_scores, sizes.m, 2 * count) * of.embeddings)
+    rho, G = values[0, 0], values[0, 1:]
+    return Grams(
+        G=G,
+        rho=rho,
+        V=values[1:, 1:],
+        S=scores[:count, count:],
+        K=scores[:count, :count],
+        Q=scores[count:, count:],
+        G_start=G,
+        rho_start=rho,
+    ), A
+
+
+def mean(
+    sizes: Sizes, initialisation: Initialisation, count: int
+) -> tuple[Grams, Float[Array, ""]]:
+    """The expectation of the Grams, and of A."""
+    of = deviations(sizes, initialisation)
+    A = jnp.asarray(of.output_layer**2 * sizes.m1)
+    rho = of.neurons**2 * sizes.m * A
+    own = of.embeddings**2 * sizes.m * jnp.eye(count)
+    nothing, none = jnp.zeros((count, count)), jnp.zeros(count)
+    return Grams(none, rho, own, nothing, own, own, none, rho), A
+
+
+def _bartlett_factor(key: PRNGKeyArray, m: int, count: int) -> Float[Array, "w w"]:
+    """R, upper triangular, with R^T R in the law of X^T X for X (m, count) standard normal."""
+    above, on = jax.random.split(key)
+    off_diagonal = jnp.triu(jax.random.normal(above, (count, count), jnp.float64), 1)
+    freedom = m - jnp.arange(count, dtype=jnp.float64)
+    return off_diagonal + jnp.diag(jnp.sqrt(_chi_squared(on, freedom)))
+
+
+def _chi_squared(key: PRNGKeyArray, freedom: Float[Array, "..."]) -> Float[Array, "..."]:
+    return 2 * jax.random.gamma(key, freedom / 2, dtype=jnp.float64)
+
+
+def _gram(factor: Float[Array, "k w"]) -> Float[Array, "w w"]:
+    product = factor.T @ factor
+    # Symmetric to the last bit, as the equations take K and Q to be.
+    return (product + product.T) / 2

@@ -1,0 +1,125 @@
+"""Settings of the yang2024 studies: sizes, data, initialisation, training, engine."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from attnlab.core import BadInput, setting
+from attnlab.data.word_sizes import SIGNALS, random_words_required, require_sizes, type_counts
+
+Sampler = Literal["balanced", "independent"]
+Words = Literal["distinct", "repeated"]
+Labels = Literal["true", "shuffled"]
+Attention = Literal["trained", "frozen", "uniform"]
+Weights = Literal["theory", "kaiming_normal", "kaiming_uniform", "linear_default"]
+OutputLayer = Literal["sign", "sign_over_m1", "same_as_weights"]
+Method = Literal["flow", "descent", "momentum", "adam"]
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """One training run of the linear-MLP transformer on the co-occurrence task."""
+
+    n: int = setting(60, origin="paper", symbol="n", help="training samples")
+    L: int = setting(5, origin="paper", symbol="L", help="words in a sample")
+    d: int = setting(
+        0, origin="ours", symbol="d", help="words in all; 0: as many as distinct words need"
+    )
+    m: int = setting(128, origin="paper", symbol="m", help="embedding dimension")
+    m1: int = setting(64, origin="ours", symbol="m_1", help="neurons")
+    sampler: Sampler = setting(
+        "balanced", origin="paper", help="exact shares of the types, or independent samples"
+    )
+    words: Words = setting("distinct", origin="paper", help="whether a random word may recur")
+    labels: Labels = setting(
+        "true", origin="ours", samples=False, help="shuffled is a control: labels permuted"
+    )
+    weights: Weights = setting("theory", origin="paper", help="scheme of the initial matrices")
+    output_layer: OutputLayer = setting("sign", origin="paper", symbol="a", help="scheme of a")
+    c0: float = setting(
+        0.1, origin="ours", symbol="c_0", help="sigma_0 = c0 / sqrt(L m), scheme theory only"
+    )
+    attention: Attention = setting(
+        "trained", origin="paper", samples=False, help="frozen and uniform are controls"
+    )
+    method: Method = setting("flow", origin="paper", samples=False, help="how it is trained")
+    horizon: float = setting(
+        100.0, origin="ours", samples=False, help="end of the flow, in units of 1/rho(0)"
+    )
+    target_loss: float = setting(
+        0.0, origin="ours", samples=False, help="the flow stops at this loss; 0: at the horizon"
+    )
+    learning_rate: float = setting(
+        0.01, origin="paper", samples=False, symbol="eta", help="step size of descent"
+    )
+    steps: int = setting(30_000, origin="paper", samples=False, help="steps of descent")
+    records: int = setting(120, origin="ours", samples=False, help="recorded times")
+    rtol: float = setting(
+        1e-6, origin="ours", samples=False, help="relative tolerance of the flow's solver"
+    )
+    probes: Literal["words", "neurons"] = setting(
+        "words", origin="ours", samples=False, help="neurons adds what only weights have"
+    )
+    engine: Literal["auto", "weights"] = setting(
+        "auto", origin="ours", samples=False, help="auto: the cheapest that is exact"
+    )
+
+    def __post_init__(self):
+        require_sizes(self.vocabulary, self.L)
+        if self.sampler == "balanced":
+            type_counts(self.n)
+            self._require_words()
+        for name in ("m", "m1", "n", "steps"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"got {name}={getattr(self, name)}; at least 1 is required")
+        for name in ("learning_rate", "horizon", "rtol"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"got {name}={getattr(self, name)}; it must be positive")
+        if self.c0 < 0 or self.target_loss < 0:
+            raise BadInput(
+                f"got c0={self.c0} and target_loss={self.target_loss}; neither may be negative"
+            )
+        if self.records < 2:
+            raise BadInput(f"got records={self.records}; at least 2 are required")
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of words d, with 0 replaced by what distinct words need."""
+        if self.d:
+            return self.d
+        counts = type_counts(self.n) if self.n % 6 == 0 else (0, 0, 0, self.n)
+        return SIGNALS + max(1, random_words_required(counts, self.L))
+
+    def _require_words(self) -> None:
+        required = random_words_required(type_counts(self.n), self.L)
+        if self.words == "distinct" and self.vocabulary - SIGNALS < required:
+            raise BadInput(
+                f"got d={self.d}, that is {self.d - SIGNALS} random words, but n={self.n} samples "
+                f"of L={self.L} words with distinct ones need {required}; take "
+                f"d={required + SIGNALS} or d=0, fewer or shorter samples, or words=repeated"
+            )
+
+
+def resolve(cell: TrainingSettings) -> TrainingSettings:
+    """Replace d=0 and engine=auto by what they stand for."""
+    engine = "weights" if cell.engine == "auto" else cell.engine
+    return replace(cell, d=cell.vocabulary, engine=engine)
+
+
+@dataclass(frozen=True)
+class GradientSettings:
+    """One comparison of gradients at random parameters."""
+
+    n: int = setting(12, origin="ours", symbol="n", help="samples")
+    L: int = setting(5, origin="paper", symbol="L", help="words in a sample")
+    m: int = setting(8, origin="ours", symbol="m", help="embedding dimension")
+    m1: int = setting(6, origin="ours", symbol="m_1", help="neurons")
+    c0: float = setting(3.0, origin="ours", symbol="c_0", help="large: softmax far from uniform")
+    formula: Literal["printed", "uncentred"] = setting(
+        "printed",
+        origin="paper",
+        samples=False,
+        help="uncentred is a control: appendix B without the subtracted mean",
+    )
+
+    def __post_init__(self):
+        TrainingSettings(n=self.n, L=self.L, m=self.m, m1=self.m1)

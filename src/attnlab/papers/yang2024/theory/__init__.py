@@ -1,0 +1,1 @@
+"""What the theory says in numbers: limits, conditions and bounds. Nothing here trains."""
