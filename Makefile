@@ -39,7 +39,7 @@ browser:
 	$(BIN)/python -m pip install -q --upgrade "pip>=25.1"
 
 $(READY): pyproject.toml constraints.txt | .venv
-	$(BIN)/python -m pip install -q -c constraints.txt -e .[all]
+	$(BIN)/python -m pip install -q -c constraints.txt -e ".[all]"
 	touch $@
 
 $(DEV): $(READY)

@@ -5,7 +5,7 @@ that exposes one `Paper` through the entry point `attnlab.papers`.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -48,6 +48,8 @@ class Study:
     """Rough seconds that one run of a cell takes, for the estimate before there are timings."""
     resolve: Callable[[Any], Any] = lambda cell: cell
     """Replaces every `auto` in a cell by what it stands for: a record's identity has no `auto`."""
+    program: Callable[[Any], Hashable] = repr
+    """What a cell's compiled program depends on: runs of one program are kept on one worker."""
     timeout: float = 600.0
 
 

@@ -156,7 +156,7 @@ def _connect(address: str) -> Any:
     try:
         asyncio.run(_knock(address))
         return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+    except Exception as error:  # whatever it is that answers there, it is not a scheduler
         raise BadInput(
             f"no Dask scheduler answers at {address!r} ({_one_line(error)}); required is the "
             "address of a running one, e.g. tcp://127.0.0.1:8786; start it with `dask scheduler` "

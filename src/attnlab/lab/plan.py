@@ -1,6 +1,6 @@
 """Plans: which runs a command needs, as a list of tasks without repetition."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -35,9 +35,9 @@ class Task:
     identity: str
 
     @property
-    def group(self) -> tuple[str, str]:
-        """Runs of one group differ in the seed only, so they share one compiled program."""
-        return self.study.id, repr(self.cell)
+    def group(self) -> Hashable:
+        """Runs of one group share a compiled program."""
+        return self.study.run, self.study.program(self.cell)
 
 
 def design_cells(study: Study, request: Request, changes: Mapping[str, Any]) -> tuple[Any, ...]:

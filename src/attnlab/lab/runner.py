@@ -1,7 +1,7 @@
 """The runner: gives the tasks that have no record to an executor and writes what comes back."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 
@@ -13,6 +13,7 @@ from attnlab.lab.plan import Task
 # Any other failure is the run's own: once more, in case the machine was short of something.
 ATTEMPTS = {"killed": 10, "crash": 2, "exception": 2, "timeout": 2, "memory": 2}
 WORKER_START_SECONDS = 3.0
+COMPILATION_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,14 @@ def unfinished(tasks: Iterable[Task], ledger: Ledger) -> list[Task]:
 def estimate(tasks: list[Task], to_do: list[Task], ledger: Ledger, slots: int) -> Estimate:
     """The time that the remaining runs will take: earlier timings, else the study's own guess."""
     total, timed = 0.0, 0
-    for group in _groups(to_do).values():
-        mean = ledger.mean_seconds(group[0])
+    by_cell = Counter((task.study.id, task.cell) for task in to_do)
+    first = {(task.study.id, task.cell): task for task in reversed(to_do)}
+    for cell, runs in by_cell.items():
+        mean = ledger.mean_seconds(first[cell])
         timed += mean is not None
-        per_run = mean if mean is not None else group[0].study.cost(group[0].cell)
-        total += per_run * len(group)
+        total += runs * (mean if mean is not None else first[cell].study.cost(first[cell].cell))
+    # A guess knows runs, not compilation: each program is compiled once by the worker it is on.
+    total += 0 if timed else COMPILATION_SECONDS * len(_groups(to_do))
     seconds = WORKER_START_SECONDS + total / max(1, min(slots, len(to_do))) if to_do else 0.0
     return Estimate(len(tasks) - len(to_do), len(to_do), seconds, timed > 0)
 
@@ -109,7 +113,7 @@ class _Queue:
 
     def __init__(self, tasks: list[Task]):
         self._groups = {key: deque(group) for key, group in _groups(tasks).items()}
-        self._last: dict[int, tuple[str, str]] = {}
+        self._last: dict[int, Hashable] = {}
 
     def __bool__(self) -> bool:
         return bool(self._groups)
@@ -132,8 +136,8 @@ class _Queue:
         self._groups.setdefault(task.group, deque()).append(task)
 
 
-def _groups(tasks: Iterable[Task]) -> dict[tuple[str, str], list[Task]]:
-    groups: dict[tuple[str, str], list[Task]] = {}
+def _groups(tasks: Iterable[Task]) -> dict[Hashable, list[Task]]:
+    groups: dict[Hashable, list[Task]] = {}
     for task in tasks:
         groups.setdefault(task.group, []).append(task)
     return groups

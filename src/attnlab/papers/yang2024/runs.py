@@ -1,7 +1,7 @@
 """The runs of the yang2024 studies: a training with its probes, and a comparison of gradients."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,7 +14,7 @@ from attnlab.core import Key, Result
 from attnlab.data.batch import Batch
 from attnlab.data.word_cooccurrence import BalancedTrainingSet, IndependentSamples
 from attnlab.dynamics.descent import OptaxStep, PlainStep, Update, descend, log_spaced_steps
-from attnlab.dynamics.engine import together
+from attnlab.dynamics.engine import applied_to, together
 from attnlab.dynamics.flow import flow
 from attnlab.dynamics.losses import logistic
 from attnlab.dynamics.trajectory import Trajectory
@@ -22,9 +22,10 @@ from attnlab.models.linear_mlp_initialisation import Initialisation, deviations
 from attnlab.models.linear_mlp_transformer import Parameters, Sizes, output_by_definition
 from attnlab.numerics.derivatives import directional_difference
 from attnlab.numerics.random import normal, stream_key
-from attnlab.papers.yang2024.engines import printed
-from attnlab.papers.yang2024.engines import weights as weights_engine
+from attnlab.papers.yang2024.engines import gram, printed, weights
+from attnlab.papers.yang2024.phase_probes import sample_side, score_side, test_loss, value_side
 from attnlab.papers.yang2024.settings import GradientSettings, TrainingSettings
+from attnlab.papers.yang2024.summaries import phase_1
 from attnlab.probes.attention import attention_by_role, attention_change
 from attnlab.probes.context import Context
 from attnlab.probes.losses_by_type import losses_by_type
@@ -33,97 +34,112 @@ from attnlab.probes.phase import phase_one_end
 from attnlab.probes.rates import word_rates
 from attnlab.probes.word_scores import closeness, word_scores
 
-WORD_PROBES = together(
-    losses_by_type, word_scores, closeness, word_rates, attention_change, attention_by_role
-)
-NEURON_PROBES = together(WORD_PROBES, neuron_movement)
+TEST_SAMPLES = 600
+NO_TARGET = 1e-300
+MOMENTUM = 0.9
 FIRST_RECORD = 1e-2
 """The first recorded time of a flow after 0, in units of 1/rho(0)."""
 
-_NUMBERS = ("horizon", "target_loss", "learning_rate", "rtol")
-_SHARED = {
-    "horizon": 1.0,
-    "learning_rate": 1.0,
-    "rtol": 1.0,
-    "attention": "trained",
-    "labels": "true",
+
+class Samples(eqx.Module):
+    """What the probes look at: the training set and samples that were not trained on."""
+
+    train: Context
+    test: Context
+
+
+def _on_train(samples: Samples) -> Context:
+    return samples.train
+
+
+def _on_test(samples: Samples) -> Context:
+    return samples.test
+
+
+_ON_WORDS = together(
+    losses_by_type,
+    word_scores,
+    closeness,
+    word_rates,
+    attention_change,
+    attention_by_role,
+    value_side,
+    score_side,
+    sample_side,
+)
+PROBES = {
+    "words": together(
+        applied_to(_on_train, _ON_WORDS), applied_to(_on_test, test_loss, prefix="test_")
+    ),
+    # Each width of the weights is a program of its own: fewer probes are compiled sooner.
+    "neurons": applied_to(
+        _on_train, together(losses_by_type, word_scores, closeness, neuron_movement)
+    ),
 }
-"""What these settings are in the compiled program's own cell: their values come as data."""
 
 
 def train(cell: TrainingSettings, key: Key) -> Result:
     """Train once and return every probe's series, the data's description and both T1."""
-    numbers = {name: jnp.asarray(getattr(cell, name), float) for name in _NUMBERS}
-    # Numbers and control switches are data of the compiled program: a control shares the
-    # program of what it is compared with.
-    shape = replace(cell, **_SHARED, target_loss=float(cell.target_loss > 0))
-    gain, rate = {"trained": (1.0, 1.0), "frozen": (1.0, 0.0), "uniform": (0.0, 0.0)}[
-        cell.attention
-    ]
-    switches = {
-        "gain": jnp.asarray(gain),
-        "rate": jnp.asarray(rate),
-        "shuffle": jnp.asarray(cell.labels == "shuffled"),
+    shuffle = jnp.asarray(cell.labels == "shuffled")
+    batch = _draw(_data_settings(cell), stream_key(key, "data"), shuffle)
+    test = _draw_test(_data_settings(cell), stream_key(key, "test"))
+    engine, state = _start(cell, stream_key(key, "init"), batch, test)
+    numbers = {
+        name: jnp.asarray(getattr(cell, name), float)
+        for name in ("horizon", "target_loss", "learning_rate", "rtol")
     }
-    batch, trajectory = _train(
-        shape, stream_key(key, "data"), stream_key(key, "init"), numbers, switches
-    )
+    trajectory = _train(_program(cell), engine, state, batch, test, numbers)
+    series = {**_series(trajectory), **_description(cell, batch)}
     return Result(
-        {**_series(trajectory), **_description(cell, batch)},
-        diverged=trajectory.why if not trajectory.complete else "",
+        {**series, **phase_1.summarise(series)},
+        diverged="" if trajectory.complete else trajectory.why,
     )
+
+
+# --- data and start ---------------------------------------------------------------------------
+
+
+def _data_settings(cell: TrainingSettings) -> tuple[int, int, int, str, str]:
+    return cell.n, cell.L, cell.d, cell.sampler, cell.words
 
 
 @eqx.filter_jit
-def _train(
-    cell: TrainingSettings,
-    data_key: PRNGKeyArray,
-    init_key: PRNGKeyArray,
-    numbers: dict[str, Float[Array, ""]],
-    switches: dict[str, Array],
-) -> tuple[Batch, Trajectory]:
-    batch = _draw(cell, data_key, switches["shuffle"])
-    sizes = Sizes(cell.d, cell.L, cell.m, cell.m1)
-    engine, state = weights_engine.start(init_key, batch, sizes, _initialisation(cell))
-    engine = eqx.tree_at(
-        lambda e: (e.score_gain, e.score_rate), engine, (switches["gain"], switches["rate"])
-    )
-    initial = engine.view(state)
-    context = Context(batch, initial)
-    probe = NEURON_PROBES if cell.probes == "neurons" else WORD_PROBES
-    if cell.method == "flow":
-        grid = np.geomspace(FIRST_RECORD, 1.0, cell.records - 1)
-        times = jnp.r_[0.0, FIRST_RECORD * (numbers["horizon"] / FIRST_RECORD) ** _unit(grid)]
-        return batch, flow(
-            engine,
-            state,
-            times / initial.rho,
-            probe,
-            context,
-            rtol=numbers["rtol"],
-            atol=numbers["rtol"] / 100,
-            target_loss=numbers["target_loss"] if cell.target_loss else None,
-        )
-    record_at = log_spaced_steps(cell.steps, cell.records)
-    update = _update(cell, numbers["learning_rate"])
-    return batch, descend(engine, state, update, record_at, probe, context)
-
-
-def _unit(grid: np.ndarray) -> np.ndarray:
-    """The grid's places on a logarithmic scale, from 0 to 1."""
-    return np.log(grid / grid[0]) / np.log(grid[-1] / grid[0])
-
-
-def _draw(cell: TrainingSettings, key: PRNGKeyArray, shuffle: Array) -> Batch:
-    # One draw serves both: the types tell the true labels, and the words are the same.
-    if cell.sampler == "balanced":
-        source = BalancedTrainingSet(cell.d, cell.L, cell.words == "distinct", shuffled_labels=True)
+def _draw(data: tuple[int, int, int, str, str], key: PRNGKeyArray, shuffle: Array) -> Batch:
+    n, L, d, sampler, words = data
+    if sampler == "balanced":
+        source = BalancedTrainingSet(d, L, words == "distinct", shuffled_labels=True)
     else:
-        source = IndependentSamples(cell.d, cell.L, shuffled_labels=True)
-    drawn = source.sample(key, cell.n)
+        source = IndependentSamples(d, L, shuffled_labels=True)
+    # One draw serves both: the types tell the true labels, and the words are the same.
+    drawn = source.sample(key, n)
     true = jnp.where(drawn.types == 1, 1, -1).astype(drawn.labels.dtype)
     labels = jnp.where(shuffle, drawn.labels, true)
     return eqx.tree_at(lambda batch: batch.labels, drawn, labels)
+
+
+@eqx.filter_jit
+def _draw_test(data: tuple[int, int, int, str, str], key: PRNGKeyArray) -> Batch:
+    _, L, d, _, _ = data
+    return IndependentSamples(d, L).sample(key, TEST_SAMPLES)
+
+
+def _start(cell: TrainingSettings, key: PRNGKeyArray, batch: Batch, test: Batch) -> tuple[Any, Any]:
+    """The engine and its first state. Not compiled as a whole, so that m costs no compilation."""
+    sizes, scheme = Sizes(cell.d, cell.L, cell.m, cell.m1), _initialisation(cell)
+    if cell.engine == "weights":
+        started = weights.start(key, batch, sizes, scheme, attention=cell.attention)
+    else:
+        started = gram.start(
+            key,
+            batch,
+            sizes,
+            scheme,
+            initial=cell.initial,  # pyright: ignore[reportArgumentType]
+            also=test.words.reshape(-1),
+            attention=cell.attention,
+        )
+    # Without jax's weak types, which differ between the ways to start and would compile twice.
+    return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), started)
 
 
 def _initialisation(cell: TrainingSettings) -> Initialisation:
@@ -132,10 +148,59 @@ def _initialisation(cell: TrainingSettings) -> Initialisation:
     return Initialisation(cell.weights, cell.output_layer)
 
 
-def _update(cell: TrainingSettings, learning_rate: Float[Array, ""]) -> Update:
-    if cell.method == "momentum":
-        return OptaxStep(optax.sgd, {"learning_rate": learning_rate, "momentum": 0.9})
-    if cell.method == "adam":
+# --- training ---------------------------------------------------------------------------------
+
+
+class Program(NamedTuple):
+    """What a compiled training depends on beside shapes."""
+
+    engine: str
+    method: str
+    probes: str
+    records: int
+    steps: int
+
+
+def _program(cell: TrainingSettings) -> Program:
+    steps = 0 if cell.method == "flow" else cell.steps
+    return Program(cell.engine, cell.method, cell.probes, cell.records, steps)
+
+
+@eqx.filter_jit
+def _train(
+    program: Program,
+    engine: Any,
+    state: Any,
+    batch: Batch,
+    test: Batch,
+    numbers: dict[str, Float[Array, ""]],
+) -> Trajectory:
+    initial = engine.view(state)
+    if program.engine == "gram":
+        batch, test = engine.rows_of(batch), engine.rows_of(test)
+    samples = Samples(Context(batch, initial), Context(test))
+    probe = PROBES[program.probes]
+    if program.method == "flow":
+        # Evenly spaced in log t, from the first record to the horizon.
+        part = np.linspace(0, 1, program.records - 1)
+        later = FIRST_RECORD * (numbers["horizon"] / FIRST_RECORD) ** part
+        times = jnp.concatenate([jnp.zeros(1), later]) / initial.rho
+        rtol, atol = numbers["rtol"], numbers["rtol"] / 100
+        tolerances: dict[str, Any] = {"rtol": rtol, "atol": atol}
+        if program.engine == "gram":
+            tolerances = gram.flow_settings(engine, state, rtol, atol)
+        # A target that is never met stands for none, so that both are one compiled program.
+        target = jnp.maximum(numbers["target_loss"], NO_TARGET)
+        return flow(engine, state, times, probe, samples, target_loss=target, **tolerances)
+    record_at = log_spaced_steps(program.steps, program.records)
+    update = _update(program.method, numbers["learning_rate"])
+    return descend(engine, state, update, record_at, probe, samples)
+
+
+def _update(method: str, learning_rate: Float[Array, ""]) -> Update:
+    if method == "momentum":
+        return OptaxStep(optax.sgd, {"learning_rate": learning_rate, "momentum": MOMENTUM})
+    if method == "adam":
         return OptaxStep(optax.adam, {"learning_rate": learning_rate})
     return PlainStep(learning_rate)
 
@@ -183,7 +248,7 @@ def _compare(cell: GradientSettings, key: PRNGKeyArray, formula: str) -> dict[st
     training = TrainingSettings(n=cell.n, L=cell.L, m=cell.m, m1=cell.m1)
     batch = BalancedTrainingSet(training.vocabulary, cell.L).sample(data_key, cell.n)
     sizes = Sizes(training.vocabulary, cell.L, cell.m, cell.m1)
-    engine, parameters = weights_engine.start(init_key, batch, sizes, Initialisation(c0=cell.c0))
+    engine, parameters = weights.start(init_key, batch, sizes, Initialisation(c0=cell.c0))
 
     def loss(parameters: Parameters) -> Float[Array, ""]:
         F = output_by_definition(parameters, engine.a, batch.words)

@@ -59,8 +59,14 @@ class TrainingSettings:
     probes: Literal["words", "neurons"] = setting(
         "words", origin="ours", samples=False, help="neurons adds what only weights have"
     )
-    engine: Literal["auto", "weights"] = setting(
+    engine: Literal["auto", "weights", "gram"] = setting(
         "auto", origin="ours", samples=False, help="auto: the cheapest that is exact"
+    )
+    initial: Literal["auto", "weights", "bartlett"] = setting(
+        "auto",
+        origin="ours",
+        samples=False,
+        help="first Grams of drawn weights, or drawn without weights (auto: above m = 4096)",
     )
 
     def __post_init__(self):
@@ -99,10 +105,36 @@ class TrainingSettings:
             )
 
 
+LARGEST_DRAWN_WIDTH = 4096
+
+
 def resolve(cell: TrainingSettings) -> TrainingSettings:
-    """Replace d=0 and engine=auto by what they stand for."""
-    engine = "weights" if cell.engine == "auto" else cell.engine
-    return replace(cell, d=cell.vocabulary, engine=engine)
+    """Replace d=0 and every auto by what they stand for; refuse what no engine can do."""
+    engine, initial = cell.engine, cell.initial
+    if engine == "auto":
+        # Measured: a step of descent on Grams is the cheaper one from about m = 2 d on.
+        slower = cell.method != "flow" and cell.m <= 2 * cell.vocabulary
+        engine = "weights" if slower or _needs_weights(cell) else "gram"
+    if engine == "gram" and _needs_weights(cell):
+        raise BadInput(
+            f"got engine=gram with method={cell.method} and probes={cell.probes}; Grams do not "
+            "close under adam and hold no neurons; take --engine weights"
+        )
+    if initial == "auto":
+        drawn = engine == "weights" or cell.m <= LARGEST_DRAWN_WIDTH
+        initial = "weights" if drawn else "bartlett"
+    if initial == "bartlett" and engine == "weights":
+        raise BadInput("got initial=bartlett with engine=weights; take --engine gram")
+    if initial == "bartlett" and cell.m < 2 * cell.vocabulary:
+        raise BadInput(
+            f"got m={cell.m} with {cell.vocabulary} words and initial=bartlett, which needs "
+            f"m >= {2 * cell.vocabulary}; take initial=weights or --engine weights"
+        )
+    return replace(cell, d=cell.vocabulary, engine=engine, initial=initial)
+
+
+def _needs_weights(cell: TrainingSettings) -> bool:
+    return cell.method == "adam" or cell.probes == "neurons"
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,9 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from attnlab.core import Control, Effect, Hypothesis, Reading, Record, Records
 from attnlab.evidence.intervals import decide_at_least, wilson
 from attnlab.papers.yang2024.theory.conditions import Sizes, assumption_2_3, condition_1
-
-DETECTIONS = ("every_sample", "type_means")
-"""Two ways to see the end of phase 1, both recorded by a run (T1_...)."""
 
 SHUFFLED = Control(
     "shuffled labels", "the labels are permuted over the samples", changes={"labels": "shuffled"}
@@ -17,22 +12,6 @@ SHUFFLED = Control(
 FROZEN = Control(
     "frozen attention", "keys and queries are not trained", changes={"attention": "frozen"}
 )
-
-
-def at_time(record: Record, name: str, time: float) -> np.ndarray:
-    """A recorded series at one time, linear in log t between two records; nan outside."""
-    times, series = record["times"], record[name]
-    if not times[1] <= time <= times[-1]:
-        return np.full(series.shape[1:], np.nan)
-    i = int(np.clip(np.searchsorted(times, time), 2, len(times) - 1))
-    part = np.log(time / times[i - 1]) / np.log(times[i] / times[i - 1])
-    return series[i - 1] + part * (series[i] - series[i - 1])
-
-
-def largest_until(record: Record, name: str, time: float) -> float:
-    """The largest value of a series from the start up to a time."""
-    before = record[name][record["times"] <= time]
-    return float(np.max(np.append(before, at_time(record, name, time))))
 
 
 def share_reading(

@@ -5,14 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnlab.core import Claim, Control, Measurement, Record, Records
-from attnlab.papers.yang2024.claims.common import (
-    FROZEN,
-    SHUFFLED,
-    at_time,
-    hypotheses,
-    share_reading,
-)
+from attnlab.papers.yang2024.claims.common import FROZEN, SHUFFLED, hypotheses, share_reading
 from attnlab.papers.yang2024.settings import TrainingSettings, resolve
+from attnlab.papers.yang2024.summaries.series import at_time
 
 
 @dataclass(frozen=True)
@@ -31,7 +26,7 @@ def shows_the_figure(record: Record, law: FigureLaw) -> bool:
     S, losses = record["scores"], record["loss_by_type"]
     if not record["times"][1] <= end < record["times"][-1]:
         return False
-    start, boundary, last = S[0], at_time(record, "scores", end), S[-1]
+    start, boundary, last = S[0], at_time(record.values, "scores", end), S[-1]
     signs = law.direction * np.array([1, 1, -1, -1])
     pairs = ((1, 0), (0, 1), (2, 0), (2, 1))
     late = np.array([sign * (last - start)[p] for sign, p in zip(signs, pairs, strict=True)])

@@ -18,15 +18,17 @@ from attnlab.evidence.fits import fit_exponent
 from attnlab.evidence.intervals import bootstrap_interval, decide_at_most, decide_equal
 from attnlab.evidence.multiplicity import combine_outcomes, simultaneous_level
 from attnlab.papers.yang2024.claims.common import (
-    DETECTIONS,
     SHUFFLED,
-    at_time,
     hypotheses,
-    largest_until,
     share_reading,
     sizes_of,
 )
 from attnlab.papers.yang2024.settings import TrainingSettings, resolve
+from attnlab.papers.yang2024.summaries.phase_1 import CHANGES, DETECTIONS, NEURON_CHANGES
+
+WORDS, NEURONS = "yang2024.phase_1", "yang2024.neurons"
+C_T1 = "C_T1 = T1 s1^2 m m1"
+C_ALIGNED = "c: least of G(mu_1), G(mu_2), -G(mu_3) at T1"
 
 
 @dataclass(frozen=True)
@@ -46,87 +48,74 @@ class PhaseOneLaw:
     """Ours: the share of runs that stands for `with high probability`."""
 
 
-CHANGES = ("neuron_gram_change", "value_change", "score_change", "key_change", "query_change")
-
-
 def measure(records: Records, law: PhaseOneLaw) -> Measurement:
     """Every part of the statement at T1, under both detections of T1."""
     wholes, details, constants = [], [], ()
     for detection in DETECTIONS:
-        parts, found = _parts(records, law, detection)
+        parts = _parts(records, law, detection)
         outcome = combine_outcomes([part.outcome for part in parts])
-        worst = next(part for part in parts if part.outcome == outcome)
+        decisive = [part for part in parts if part.outcome == outcome]
         name = "T1: " + detection.replace("_", " ")
-        detail = "; ".join(f"{p.name}: {p.outcome}" for p in parts if p.outcome == outcome)
-        wholes.append(Reading(name, outcome, worst.effect, detail))
+        detail = "; ".join(f"{part.name}: {part.outcome}" for part in decisive)
+        wholes.append(Reading(name, outcome, decisive[0].effect, detail))
         if detection == DETECTIONS[0]:
-            details, constants = parts, found
+            details, constants = parts, _constants(records.of(WORDS), detection)
     return Measurement((*wholes, *details), constants)
 
 
-def _parts(
-    records: Records, law: PhaseOneLaw, detection: str
-) -> tuple[list[Reading], tuple[Constant, ...]]:
-    ends = [float("nan") if r.diverged else float(r[f"T1_{detection}"]) for r in records]
-    least = [
-        _alignment(r, end) if np.isfinite(end) else -np.inf
-        for r, end in zip(records, ends, strict=True)
-    ]
+def _parts(records: Records, law: PhaseOneLaw, detection: str) -> list[Reading]:
+    """Shares of runs on both studies; exponents on the study over all widths, neurons aside."""
     parts = [
         share_reading(
             "all samples correct",
             "share of runs that reach T1",
-            [bool(np.isfinite(end)) for end in ends],
+            [bool(np.isfinite(r[f"T1_{detection}"])) and not r.diverged for r in records],
             law.probability,
         ),
         share_reading(
             "signals aligned",
             "share of runs with G(mu_1), G(mu_2), -G(mu_3) > 0 at T1",
-            [size > 0 for size in least],
+            [bool(r[f"alignment_at_{detection}"] > 0) for r in records],
             law.probability,
         ),
     ]
-    aligned = [r for r, size in zip(records, least, strict=True) if size > 0]
-    if len(aligned) < 3:
-        return parts, ()
-    widths = np.array([r.cell.m for r in aligned])
-    times = np.array([float(r[f"T1_{detection}"]) for r in aligned])
-    level = simultaneous_level(len(CHANGES) + 3)
-
-    def exponent(name: str, values: np.ndarray, decide) -> Reading:
-        fit = fit_exponent(widths, values, level=level)
-        effect = Effect(f"exponent of {name} in m", fit.exponent, fit.low, fit.high)
-        return Reading(name, decide(fit.low, fit.high), effect)
-
-    def at_most(power: float):
-        return lambda low, high: decide_at_most(low, high, power + law.tolerance)
-
-    def constant_size(low: float, high: float):
-        return decide_equal(low, high, 0.0, law.tolerance)
-
-    alignment = np.array([_alignment(r, t) for r, t in zip(aligned, times, strict=True)])
-    losses = np.array([at_time(r, "loss", t) for r, t in zip(aligned, times, strict=True)])
-    parts.append(exponent("T1", times, at_most(law.end_time)))
-    parts.append(exponent("size of the outputs at T1", alignment, constant_size))
-    parts.append(exponent("loss at T1", losses, constant_size))
-    for name in CHANGES:
-        moved = np.array([largest_until(r, name, t) for r, t in zip(aligned, times, strict=True)])
-        parts.append(exponent(name.replace("_", " "), moved, at_most(getattr(law, name))))
-    rates = np.array([_rate(r) for r in aligned])
-    return parts, (
-        _fitted("C_T1 = T1 s1^2 m m1", times * rates),
-        _fitted("c: least of G(mu_1), G(mu_2), -G(mu_3) at T1", alignment),
-    )
+    level = simultaneous_level(len(CHANGES) + len(NEURON_CHANGES) + 3)
+    at, by = f"_at_{detection}", f"_by_{detection}"
+    words, neurons = records.of(WORDS), records.of(NEURONS)
+    constant = lambda low, high: decide_equal(low, high, 0.0, law.tolerance)  # noqa: E731
+    parts += [
+        _exponent("T1", words, f"T1_{detection}", level, _at_most(law.end_time, law)),
+        _exponent("outputs at T1", words, f"alignment{at}", level, constant),
+        _exponent("loss at T1", words, f"loss{at}", level, constant),
+    ]
+    for part, names in ((words, CHANGES), (neurons, NEURON_CHANGES)):
+        for name in names:
+            decide = _at_most(getattr(law, name), law)
+            parts.append(_exponent(name.replace("_", " "), part, f"{name}{by}", level, decide))
+    return parts
 
 
-def _alignment(record: Record, time: float) -> float:
-    """The least of G(mu_1), G(mu_2) and -G(mu_3)."""
-    return float(np.min(at_time(record, "signal_outputs", time) * (1, 1, -1)))
+def _exponent(name: str, records: Records, scalar: str, level: float, decide) -> Reading:
+    """The exponent in m of one scalar over the runs that have it (the shares count the others)."""
+    have = [r for r in records if np.isfinite(r[scalar]) and r[scalar] > 0]
+    if not have:
+        return Reading(name, "inconclusive")
+    fit = fit_exponent([r.cell.m for r in have], [float(r[scalar]) for r in have], level=level)
+    effect = Effect(f"exponent of {name} in m", fit.exponent, fit.low, fit.high)
+    return Reading(name, decide(fit.low, fit.high), effect)
 
 
-def _rate(record: Record) -> float:
-    """s1^2 m m1, the unit of time of phase 1."""
-    return sizes_of(record).neuron_rate
+def _at_most(power: float, law: PhaseOneLaw):
+    return lambda low, high: decide_at_most(low, high, power + law.tolerance)
+
+
+def _constants(records: Records, detection: str) -> tuple[Constant, ...]:
+    have = [r for r in records if np.isfinite(r[f"alignment_at_{detection}"])]
+    if len(have) < 2:
+        return ()
+    scaled = np.array([r[f"T1_{detection}"] * sizes_of(r).neuron_rate for r in have])
+    least = np.array([r[f"alignment_at_{detection}"] for r in have])
+    return _fitted(C_T1, scaled), _fitted(C_ALIGNED, least)
 
 
 def _fitted(name: str, values: np.ndarray) -> Constant:
@@ -137,31 +126,21 @@ def _fitted(name: str, values: np.ndarray) -> Constant:
 def positive() -> Records:
     """Runs that scale exactly as stated, with two per cent of noise."""
     noise = np.random.default_rng(0)
+    law = PhaseOneLaw()
     records = []
-    for m in (128, 256, 512, 1024, 2048):
-        cell = resolve(TrainingSettings(n=24, L=4, m=m))
-        for seed in range(8):
-            spread = np.exp(0.02 * noise.normal())
-            times = np.r_[0, np.geomspace(0.01, 100, 60)] / m
-            ramp = np.minimum(times * m / 7, 1.5) * spread
-            changes = {name: ramp * float(m) ** getattr(PhaseOneLaw, name) for name in CHANGES}
-            records.append(
-                Record(
-                    "yang2024.phase_1",
-                    cell,
-                    seed,
-                    {
-                        "times": times,
-                        "loss": 0.7 - 0.3 * ramp,
-                        "signal_outputs": ramp[:, None] * np.array([0.8, 0.8, -0.7]),
-                        "T1_every_sample": np.float64(7 * spread / m),
-                        "T1_type_means": np.float64(5 * spread / m),
-                        "s0": np.float64(0.1 / np.sqrt(4 * m)),
-                        "s1": np.float64(1 / 8),
-                        **changes,
-                    },
-                )
-            )
+    for study in (WORDS, NEURONS):
+        for m in (128, 256, 512, 1024, 2048):
+            cell = resolve(TrainingSettings(n=24, L=4, m=m))
+            for seed in range(10):
+                spread = float(np.exp(0.02 * noise.normal()))
+                scalars = {"s0": 0.1 / np.sqrt(4 * m), "s1": 1 / 8}
+                for detection in DETECTIONS:
+                    scalars[f"T1_{detection}"] = 7 * spread / m
+                    scalars[f"alignment_at_{detection}"] = 0.7 * spread
+                    scalars[f"loss_at_{detection}"] = 0.4 * spread
+                    for name in (*CHANGES, *NEURON_CHANGES):
+                        scalars[f"{name}_by_{detection}"] = spread * float(m) ** getattr(law, name)
+                records.append(Record(study, cell, seed, scalars))
     return Records(records)
 
 
@@ -177,12 +156,13 @@ PHASE_1 = (
             "O~(m^-3/2), key and query correlations by O~(m^-2)."
         ),
         measured=(
-            "Flow at several widths m. T1 is detected; the exponents in m of T1, of the largest "
+            "Flow at widths m up to 2^20 (neurons: up to 1024, on the weights). "
+            "T1 is detected; the exponents in m of T1, of the largest "
             "change of each kind of variable up to T1, of the outputs and of the loss at T1, with "
             "simultaneous 95 % intervals. An upper bound m^p is supported if the interval ends "
             "below p + 0.1, contradicted if it begins above; a constant if it is within 0.1 of 0."
         ),
-        studies=("yang2024.phase_1",),
+        studies=(WORDS, NEURONS),
         measure=measure,
         law=PhaseOneLaw(),
         hypotheses=hypotheses,
@@ -206,8 +186,8 @@ PHASE_1 = (
             ("T1: type means", "T1 is the last time at which some type's mean margin is negative"),
         ),
         constants=(
-            Constant("C_T1 = T1 s1^2 m m1", "fitted"),
-            Constant("c: least of G(mu_1), G(mu_2), -G(mu_3) at T1", "fitted"),
+            Constant(C_T1, "fitted"),
+            Constant(C_ALIGNED, "fitted"),
             Constant("the constants and logarithms of Condition 1", "unknown"),
         ),
         notes=(

@@ -6,13 +6,13 @@ import numpy as np
 
 from attnlab.core import Claim, Constant, Control, Measurement, Record, Records
 from attnlab.papers.yang2024.claims.common import (
-    DETECTIONS,
     FROZEN,
     SHUFFLED,
     hypotheses,
     share_reading,
 )
 from attnlab.papers.yang2024.settings import TrainingSettings, resolve
+from attnlab.papers.yang2024.summaries.phase_1 import DETECTIONS
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ PHASE_2 = (
             "-(G(mu_2) + G(mu_3))."
         ),
         measured=(
-            "Flow to a loss of 0.001. The share of runs, with Wilson's interval, in which all "
+            "Flow to a loss of 1e-6, at several widths. "
+            "The share of runs, with Wilson's interval, in which all "
             "parts hold at every record from some time on, for at least ten times that time: "
             "supported above 0.9, contradicted below."
         ),

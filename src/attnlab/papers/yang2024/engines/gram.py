@@ -86,20 +86,20 @@ class Gram(eqx.Module):
     def loss_and_field(self, state: Grams) -> tuple[Float[Array, ""], Grams]:
         """The training loss, and the derivative of the Grams under gradient flow."""
         loss, z, M = self.drives(state)
-        products = equations.score_products(M, state.S, state.K, state.Q)
-        return loss, Grams(**equations.total(self._first(state, z, products)))
+        return loss, Grams(
+            **equations.total(self._value_first(state, z)),
+            **equations.total(equations.score_first(M, state.S, state.K, state.Q)),
+        )
 
     def step(self, state: Grams, learning_rate: Float[Array, ""]) -> tuple[Float[Array, ""], Grams]:
         """The loss before, and the Grams after, one step of gradient descent on the weights."""
         loss, z, M = self.drives(state)
-        products = equations.score_products(M, state.S, state.K, state.Q)
-        second = {
-            **equations.value_second(z, self.A, state.G, state.rho, state.V),
-            **equations.score_second(M, products),
-        }
         eta = jnp.asarray(learning_rate, state.G.dtype)
-        first = self._first(state, z, products)
-        return loss, Grams(**equations.moved(state._asdict(), eta, first, second))
+        second = equations.value_second(z, self.A, state.G, state.rho, state.V)
+        return loss, Grams(
+            **equations.moved(state._asdict(), eta, self._value_first(state, z), second),
+            **equations.score_step(M, eta, state.S, state.K, state.Q),
+        )
 
     def view(self, state: Grams) -> GramView:
         """The word-level quantities over the rows."""
@@ -120,13 +120,10 @@ class Gram(eqx.Module):
         """The batch with rows for words, for probes; every word in it must be carried."""
         return dataclasses.replace(batch, tokens=as_rows(self.carried, batch.words))
 
-    def _first(
-        self, state: Grams, z: Float[Array, " w"], products: equations.ScoreProducts
-    ) -> equations.Terms:
+    def _value_first(self, state: Grams, z: Float[Array, " w"]) -> equations.Terms:
         return {
             **equations.value_first(z, self.A, state.G, state.rho, state.V),
             **equations.start_first(z, self.A, state.G_start, state.rho_start),
-            **equations.score_first(products),
         }
 
 

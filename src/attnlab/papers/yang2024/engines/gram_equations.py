@@ -3,7 +3,7 @@ r"""The closed system of word-level Grams, term by term.
 $$\dot G = \rho z + A V z,\qquad \dot\rho = 2A\, G\cdot z,\qquad \dot V = G z^\top + z G^\top,$$
 $$\dot S = MQ + KM,\qquad \dot K = M S^\top + S M^\top,\qquad \dot Q = M^\top S + S^\top M.$$
 
-One step $\eta$ of gradient descent is $\eta$ times this plus $\eta^2$ times
+One step $\eta$ of gradient descent changes them by $\eta$ times this plus $\eta^2$ times
 
 $$G: A (G\cdot z) z,\quad \rho: A^2 z^\top V z,\quad V: \rho z z^\top,\quad
   S: M S^\top M,\quad K: M Q M^\top,\quad Q: M^\top K M,$$
@@ -15,8 +15,8 @@ $\sigma = u_0\cdot u$ and $f = W_V^\top u_0$ obey $\dot\sigma = A f\cdot z$, $\d
 with no term of second order. They tell how far the neurons have moved (`gram_neurons`).
 
 Legend: G, rho, V, S, K, Q, A, z, M as in `attnlab.models.word_level`, but here M holds the factor
-1/sqrt(m), and 0 where the scores are not trained. Every sum is kept as the tuple of its terms, so
-that a test can leave out any one of them. Matrices may have leading axes (the sectors of
+1/sqrt(m), and 0 where the scores are not trained. Sums are kept as tuples of their terms, so that
+a test can leave out any one of them. Matrices may have leading axes (the sectors of
 `symmetric`).
 """
 
@@ -80,51 +80,44 @@ def start_first(z: Array, A: Array, G_start: Array, rho_start: Array) -> Terms:
 class ScoreDrive(Protocol):
     """The matrix M, as far as it is needed: its products from the left."""
 
-    def times(self, B: Matrix) -> Matrix:
-        """M B."""
+    def scaled(self, factor: Array) -> "ScoreDrive":
+        """The drive of factor M."""
         ...
 
-    def transposed_times(self, B: Matrix) -> Matrix:
-        """M^T B."""
+    def times(self, B: Matrix, onto: Matrix | None = None) -> Matrix:
+        """M B, added to `onto` if that is given."""
+        ...
+
+    def transposed_times(self, B: Matrix, onto: Matrix | None = None) -> Matrix:
+        """M^T B, added to `onto` if that is given."""
         ...
 
 
-class ScoreProducts(NamedTuple):
-    """The products that the derivatives of S, K and Q are made of."""
-
-    MQ: Matrix
-    KM: Matrix
-    MSt: Matrix
-    """M S^T."""
-    StM: Matrix
-    """S^T M."""
-
-
-def score_products(M: ScoreDrive, S: Matrix, K: Matrix, Q: Matrix) -> ScoreProducts:
-    """The four products, each with M on the left as K is symmetric."""
-    return ScoreProducts(
-        MQ=M.times(Q),
-        KM=_transposed(M.transposed_times(K)),
-        MSt=M.times(_transposed(S)),
-        StM=_transposed(M.transposed_times(S)),
-    )
-
-
-def score_first(of: ScoreProducts) -> Terms:
-    """The derivatives of S, K and Q."""
+def score_first(M: ScoreDrive, S: Matrix, K: Matrix, Q: Matrix) -> Terms:
+    """The derivatives of S, K and Q. K is symmetric, so KM is the transpose of M^T K."""
+    MSt, MtS = M.times(_transposed(S)), M.transposed_times(S)
     return {
-        "S": (of.MQ, of.KM),
-        "K": (of.MSt, _transposed(of.MSt)),
-        "Q": (_transposed(of.StM), of.StM),
+        "S": (M.times(Q), _transposed(M.transposed_times(K))),
+        "K": (MSt, _transposed(MSt)),
+        "Q": (MtS, _transposed(MtS)),
     }
 
 
-def score_second(M: ScoreDrive, of: ScoreProducts) -> Terms:
-    """What a step of descent adds to S, K and Q in second order."""
+def score_step(M: ScoreDrive, eta: Array, S: Matrix, K: Matrix, Q: Matrix) -> dict[str, Array]:
+    r"""S, K and Q after one step of descent, in six products instead of the seven above.
+
+    With $E = \eta M$ the columns move to $W_Q^+ = W_Q + W_K E$ and $W_K^+ = W_K + W_Q E^\top$, and
+    $X = E (S + \tfrac12 E Q)^\top$ holds half of the change of K.
+    """
+    E = M.scaled(eta)
+    KQ = S + _transposed(E.transposed_times(K))  # W_K^T W_Q^+
+    QQ = _transposed(E.transposed_times(S, onto=Q))  # W_Q^T W_Q^+
+    half = M.scaled(eta / 2).times(Q, onto=S)
+    K_and_X = E.times(_transposed(half), onto=K)
     return {
-        "S": (M.times(of.StM),),
-        "K": (M.times(_transposed(of.MQ)),),
-        "Q": (M.transposed_times(of.KM),),
+        "S": E.times(QQ, onto=KQ),
+        "K": K_and_X + _transposed(K_and_X) - K,
+        "Q": E.transposed_times(KQ, onto=QQ),
     }
 
 
@@ -133,13 +126,17 @@ class DenseDrive(eqx.Module):
 
     M: Matrix
 
-    def times(self, B: Matrix) -> Matrix:
-        """M B."""
-        return self.M @ B
+    def scaled(self, factor: Array) -> "DenseDrive":
+        """The drive of factor M."""
+        return DenseDrive(factor * self.M)
 
-    def transposed_times(self, B: Matrix) -> Matrix:
-        """M^T B."""
-        return _transposed(self.M) @ B
+    def times(self, B: Matrix, onto: Matrix | None = None) -> Matrix:
+        """M B, added to `onto`."""
+        return self.M @ B if onto is None else onto + self.M @ B
+
+    def transposed_times(self, B: Matrix, onto: Matrix | None = None) -> Matrix:
+        """M^T B, added to `onto`."""
+        return DenseDrive(_transposed(self.M)).times(B, onto)
 
 
 class PlaceDrive(eqx.Module):
@@ -152,20 +149,25 @@ class PlaceDrive(eqx.Module):
     """By sample, query place and key place; see `word_level.place_drive`."""
     words: Int[Array, "n L"]
 
-    def times(self, B: Matrix) -> Matrix:
+    def scaled(self, factor: Array) -> "PlaceDrive":
+        """The drive of factor M."""
+        return PlaceDrive(factor * self.terms, self.words)
+
+    def times(self, B: Matrix, onto: Matrix | None = None) -> Matrix:
         """M B: each key takes the rows of B of the queries."""
-        return self._collect(jnp.swapaxes(self.terms, 1, 2), B)
+        return self._collect(jnp.swapaxes(self.terms, 1, 2), B, onto)
 
-    def transposed_times(self, B: Matrix) -> Matrix:
+    def transposed_times(self, B: Matrix, onto: Matrix | None = None) -> Matrix:
         """M^T B: each query takes the rows of B of the keys."""
-        return self._collect(self.terms, B)
+        return self._collect(self.terms, B, onto)
 
-    def _collect(self, weights: Float[Array, "n L L"], B: Matrix) -> Matrix:
+    def _collect(self, weights: Float[Array, "n L L"], B: Matrix, onto: Matrix | None) -> Matrix:
         rows = B[self.words]
         # A sum over places, not a batched matrix product: XLA makes one quick loop of it.
         places = range(self.words.shape[1])
         received = sum(weights[:, :, q, None] * rows[:, q, None, :] for q in places)
-        return jnp.zeros_like(B).at[self.words].add(received)
+        base = jnp.zeros_like(B) if onto is None else onto
+        return base.at[self.words].add(received)
 
 
 _PAIRS_PER_PLACE_PAIR = 4

@@ -6,8 +6,8 @@ spare are given to words that do not occur: every row is a word, and nothing nee
 """
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Int
 
 from attnlab.core import BadInput
@@ -35,7 +35,8 @@ def carried_words(
     if not SIGNALS <= count <= d:
         raise BadInput(f"got rows={count} with d={d} words; give a number from {SIGNALS} to {d}")
     wanted = jnp.zeros(d, bool).at[:SIGNALS].set(True).at[words].set(True).at[also].set(True)
-    _require(
+    wanted = _checked(
+        wanted,
         wanted.sum() <= count,
         f"got rows={count}, but more words than that occur or are asked for; leave rows out, or "
         "take `row_count` of the data plus one for each word asked for",
@@ -47,16 +48,17 @@ def as_rows(carried: Int[Array, " w"], words: Int[Array, "n L"]) -> Int[Array, "
     """The rows of these words."""
     rows = jnp.searchsorted(carried, words).astype(words.dtype)
     rows = jnp.minimum(rows, carried.shape[0] - 1)
-    _require(
+    return _checked(
+        rows,
         (carried[rows] == words).all(),
         "got samples with a word that carries no row; give such words to `start` as `also`",
     )
-    return rows
 
 
-def _require(condition: Bool[Array, ""], message: str) -> None:
+def _checked(value: Array, condition: Bool[Array, ""], message: str) -> Array:
     # Inside a compiled run a mistake can only be met when the run runs.
-    if isinstance(condition, jax.core.Tracer):
-        eqx.error_if(condition, ~condition, message)
-    elif not condition:
+    if isinstance(condition, Tracer):
+        return eqx.error_if(value, ~condition, message)
+    if not condition:
         raise BadInput(message)
+    return value

@@ -1,0 +1,1 @@
+"""Benchmarks: ratios of two ways to do the same work, timed in one run."""

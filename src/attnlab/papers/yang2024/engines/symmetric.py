@@ -1,0 +1,287 @@
+r"""Engine `symmetric`: seven classes of words, 228 numbers, whatever n, L and m.
+
+If the random words are all distinct and the first Grams are at their mean ($V=K=Q=\kappa I$,
+$S=G=0$), training never tells apart two samples of one type, nor two random words of one sample.
+Every Gram then depends on 7 classes of words, $\mu_1, \mu_2, \mu_3$ and the random words
+$r_1 \dots r_4$ of each type, and splits into sectors (`symmetric_sectors`). The equations of
+`gram_equations` hold in each sector by itself: S, K and Q are a 7 by 7 matrix and twice 4 numbers,
+V the 7 by 7 matrix alone, since G and z are constant on classes.
+
+Legend: n, L, m and the numbers of samples are real numbers, data and not shapes: a sweep over
+them is one compiled program. A class without words (r_1 at L = 3) takes no part, and what the view
+would say of it is nan.
+"""
+
+from typing import Any, NamedTuple
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optimistix
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from attnlab.core import BadInput
+from attnlab.data.word_cooccurrence import (
+    SIGNALS,
+    TYPE_PROBABILITIES,
+    BalancedTrainingSet,
+    IndependentSamples,
+    random_words_required,
+)
+from attnlab.dynamics.losses import Loss, logistic
+from attnlab.models.linear_mlp_initialisation import Initialisation, deviations
+from attnlab.models.linear_mlp_transformer import Sizes
+from attnlab.papers.yang2024.engines import gram_equations as equations
+from attnlab.papers.yang2024.engines import symmetric_sectors as sectors
+from attnlab.papers.yang2024.engines.gram_initialisation import Initial
+from attnlab.papers.yang2024.engines.symmetric_sectors import LABELS, Blocks, Entries, Layout
+from attnlab.papers.yang2024.engines.weights import _GAIN_AND_RATE, Attention
+
+Number = float | Float[Array, ""]
+
+
+class Sectors(NamedTuple):
+    """The state."""
+
+    G: Float[Array, " 7"]
+    """In the orthonormal basis: sqrt(N_c) times the output of a word."""
+    rho: Float[Array, ""]
+    V: Float[Array, "7 7"]
+    S: Blocks
+    K: Blocks
+    Q: Blocks
+
+
+class SymmetricView(eqx.Module):
+    """What probes read, by class and by type; nan for a class or a type without members."""
+
+    G: Float[Array, " 7"]
+    rho: Float[Array, ""]
+    V: Entries
+    S: Entries
+    K: Entries
+    Q: Entries
+    A: Float[Array, ""]
+    attention: sectors.ByPlace
+    margins: Float[Array, " 4"]
+    """y F of a sample of each type."""
+    gradients: Float[Array, " 4"]
+    """g of a sample of each type."""
+    losses: Float[Array, " 4"]
+    loss: Float[Array, ""]
+
+
+class Symmetric(eqx.Module):
+    """Training by classes of words. Get one with its first state by `start` or `start_at`."""
+
+    layout: Layout
+    A: Float[Array, ""]
+    kappa: Float[Array, ""]
+    """What V is, and stays, within classes."""
+    score_scale: Float[Array, ""]
+    """1/sqrt(m)."""
+    score_gain: Float[Array, ""]
+    score_rate: Float[Array, ""]
+    loss: Loss = eqx.field(static=True, default=logistic)
+
+    def loss_and_field(self, state: Sectors) -> tuple[Float[Array, ""], Sectors]:
+        """The training loss, and the derivative of the state under gradient flow."""
+        loss, z, M = self._drives(state)
+        value = equations.total(equations.value_first(z, self.A, state.G, state.rho, state.V))
+
+        def rates(M: Array, S: Array, K: Array, Q: Array) -> dict[str, Array]:
+            return equations.total(equations.score_first(equations.DenseDrive(M), S, K, Q))
+
+        return loss, _joined(value, _by_sector(rates, M, state))
+
+    def step(
+        self, state: Sectors, learning_rate: Float[Array, ""]
+    ) -> tuple[Float[Array, ""], Sectors]:
+        """The loss before, and the state after, one step of gradient descent on the weights."""
+        loss, z, M = self._drives(state)
+        eta = jnp.asarray(learning_rate, state.G.dtype)
+        of_values = (z, self.A, state.G, state.rho, state.V)
+        value = equations.moved(
+            {"G": state.G, "rho": state.rho, "V": state.V},
+            eta,
+            equations.value_first(*of_values),
+            equations.value_second(*of_values),
+        )
+
+        def moved(M: Array, S: Array, K: Array, Q: Array) -> dict[str, Array]:
+            return equations.score_step(equations.DenseDrive(M), eta, S, K, Q)
+
+        return loss, _joined(value, _by_sector(moved, M, state))
+
+    def view(self, state: Sectors) -> SymmetricView:
+        """The entries of the Grams by class, and one sample of each type."""
+        layout = self.layout
+        p, _, margins = self._samples(state)
+        of_V = Blocks(state.V, jnp.broadcast_to(self.kappa, (2, 4)))
+        there = layout.samples > 0
+        losses = self.loss.value(margins)
+
+        def shown(blocks: Blocks) -> Entries:
+            return sectors.blank_empty(layout, sectors.entries(layout, blocks))
+
+        return SymmetricView(
+            G=jnp.where(layout.class_sizes > 0, state.G / layout.roots, jnp.nan),
+            rho=state.rho,
+            V=shown(of_V),
+            S=shown(state.S),
+            K=shown(state.K),
+            Q=shown(state.Q),
+            A=self.A,
+            attention=p,
+            margins=jnp.where(there, margins, jnp.nan),
+            gradients=jnp.where(there, self.loss.slope(margins), jnp.nan),
+            losses=jnp.where(there, losses, jnp.nan),
+            loss=self._mean(losses),
+        )
+
+    def _samples(self, state: Sectors) -> tuple[Array, Array, Array]:
+        """Attention, G less its mean under it, and the margin, of one sample of each type."""
+        layout = self.layout
+        scores = sectors.by_place(sectors.entries(layout, state.S))
+        p = sectors.attention(layout, self.score_gain * self.score_scale * scores)
+        G = sectors.outputs_of_keys(layout, state.G)[:, None, :]
+        mean = (layout.keys * p * G).sum(axis=2)
+        margins = jnp.asarray(LABELS) * (layout.queries * mean).sum(axis=1)
+        return p, G - mean[..., None], margins
+
+    def _drives(self, state: Sectors) -> tuple[Array, Array, Blocks]:
+        layout = self.layout
+        p, centred, margins = self._samples(state)
+        r = self.loss.slope(margins) * LABELS / layout.samples.sum()
+        z = sectors.vector(layout, r[:, None, None] * p)
+        rate = self.score_rate * self.score_scale
+        M = sectors.matrix(layout, rate * r[:, None, None] * p * centred)
+        return self._mean(self.loss.value(margins)), z, M
+
+    def _mean(self, x: Float[Array, " 4"]) -> Float[Array, ""]:
+        return self.layout.samples @ x / self.layout.samples.sum()
+
+
+def _by_sector(function: Any, M: Blocks, state: Sectors) -> list[Blocks]:
+    # A number by sector is a matrix of one row: the same equations serve.
+    parts = (M, state.S, state.K, state.Q)
+    means = function(*(x.means for x in parts))
+    rest = function(*(x.rest[..., None, None] for x in parts))
+    return [Blocks(means[name], rest[name][..., 0, 0]) for name in ("S", "K", "Q")]
+
+
+def _joined(value: dict[str, Array], scores: list[Blocks]) -> Sectors:
+    return Sectors(value["G"], value["rho"], value["V"], *scores)
+
+
+# --- the start --------------------------------------------------------------------------------
+
+
+def start(
+    distribution: BalancedTrainingSet | IndependentSamples,
+    n: int,
+    sizes: Sizes,
+    initialisation: Initialisation,
+    *,
+    initial: Initial = "mean",
+    attention: Attention = "trained",
+    loss: Loss = logistic,
+) -> tuple[Symmetric, Sectors]:
+    """The engine for n samples of this distribution, or a sentence why it is not exact for them."""
+    otherwise = "take the engine `gram`"
+    if not isinstance(distribution, BalancedTrainingSet):
+        raise BadInput(
+            "got independent samples; the engine `symmetric` needs exact numbers of the types and "
+            f"distinct words; {otherwise}"
+        )
+    if not distribution.distinct:
+        raise BadInput(
+            "got random words that may repeat (distinct=False); the engine `symmetric` needs "
+            f"distinct words; {otherwise}"
+        )
+    if distribution.shuffled_labels:
+        raise BadInput(
+            "got shuffled labels; the engine `symmetric` needs one label for each type; "
+            f"{otherwise}"
+        )
+    if initial != "mean":
+        raise BadInput(
+            f"got initial={initial}; the engine `symmetric` needs the first Grams at their mean "
+            f"(initial=mean); {otherwise} for a random start"
+        )
+    counts = distribution.counts(n)
+    required = random_words_required(counts, distribution.L)
+    if distribution.d - SIGNALS < required:
+        raise BadInput(
+            f"got d={distribution.d}; n={n} samples of L={distribution.L} with distinct words need "
+            f"d>={required + SIGNALS}; raise d"
+        )
+    of = deviations(sizes, initialisation)
+    A = of.output_layer**2 * sizes.m1
+    return start_at(
+        n,
+        distribution.L,
+        sizes.m,
+        A=A,
+        rho=of.neurons**2 * sizes.m * A,
+        kappa=of.embeddings**2 * sizes.m,
+        type_counts=jnp.asarray(counts, float),
+        attention=attention,
+        loss=loss,
+    )
+
+
+def start_at(
+    n: Number,
+    L: Number,
+    m: Number,
+    *,
+    A: Number,
+    rho: Number,
+    kappa: Number,
+    type_counts: Float[Array, " 4"] | None = None,
+    attention: Attention = "trained",
+    loss: Loss = logistic,
+) -> tuple[Symmetric, Sectors]:
+    """The engine for any real numbers, from V = K = Q = kappa I, |u|^2 = rho, S = G = 0.
+
+    Inside a compiled function the numbers may be traced; L is then not checked.
+    """
+    if not isinstance(L, Tracer) and not (L == 3 or L >= 4):
+        raise BadInput(f"got L={L}; the engine `symmetric` needs L = 3 or L >= 4; change L")
+    gain, rate = _GAIN_AND_RATE[attention]
+    shares = jnp.asarray(TYPE_PROBABILITIES)
+    random_words = jnp.asarray(L, float) - jnp.asarray([3.0, 2.0, 2.0, 1.0])
+    kappa = jnp.asarray(kappa, float)
+    engine = Symmetric(
+        layout=Layout(n * shares if type_counts is None else type_counts, random_words),
+        A=jnp.asarray(A, float),
+        kappa=kappa,
+        score_scale=1 / jnp.sqrt(jnp.asarray(m, float)),
+        score_gain=jnp.asarray(gain, float),
+        score_rate=jnp.asarray(rate, float),
+        loss=loss,
+    )
+    own = Blocks(kappa * jnp.eye(7), jnp.full((2, 4), 1.0) * kappa)
+    nothing = jax.tree.map(jnp.zeros_like, own)
+    return engine, Sectors(
+        jnp.zeros(7), jnp.asarray(rho, float), own.means, S=nothing, K=own, Q=own
+    )
+
+
+def flow_settings(
+    engine: Symmetric, state: Sectors, rtol: float | Array = 1e-6, atol: float | Array = 1e-8
+) -> dict[str, Any]:
+    """What to give `dynamics.flow.flow` for this engine; see `gram.flow_settings`."""
+    tau, one = 1 / state.rho, jnp.ones_like(state.rho)
+    score = engine.kappa * engine.score_scale * tau
+    own = score * engine.score_scale * tau
+    units = Sectors(one, engine.A * tau, tau, *(Blocks(x, x) for x in (score, own, own)))
+    controller = diffrax.PIDController(
+        rtol=jnp.asarray(rtol, float), atol=jnp.asarray(atol, float), norm=optimistix.max_norm
+    )
+    # A variable that cannot move has no size; any will do.
+    units = jax.tree.map(lambda unit: jnp.where(unit > 0, unit, one), units)
+    return {"units": units, "controller": controller}

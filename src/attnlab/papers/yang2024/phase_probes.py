@@ -1,0 +1,115 @@
+r"""Probes of the second phase: the conditions of Definition F.1 and the attention coefficients.
+
+With $z$ and $M$ of `attnlab.models.word_level` and $s = 1/\sqrt m$,
+
+$$G' = \rho z + A V z,\qquad V' = G z^\top + z G^\top,\qquad S' = s\,(M Q + K M).$$
+
+Legend: letters as in `attnlab.models.word_level`; $C = S(t) - S(0)$ are the coefficients of
+equation (3). Word index 0, 1, 2 is $\mu_1, \mu_2, \mu_3$.
+"""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnlab.data.word_cooccurrence import SIGNALS, Role
+from attnlab.dynamics.engine import Named
+from attnlab.models.word_level import WordView, attention, place_drive, score_drive
+from attnlab.probes.context import Context
+from attnlab.probes.rates import drive
+
+TYPES = 4
+
+
+def value_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
+    r"""The value side: rates of correlations, and how much of G' the neurons' motion makes.
+
+    `value_rates` (3, 3): $V'$ of the signals. `largest_random_value_rate`: max |V'| over pairs
+    with a random word. `value_part`: $\max_\mu |A V z|$ over $\rho \bar g$.
+    """
+    del t
+    z = drive(view, args)
+    rates = jnp.outer(view.G, z) + jnp.outer(z, view.G)
+    part = jnp.abs(view.A * (view.V @ z)).max() / (view.rho * _mean_slope(view, args))
+    return {
+        "value_rates": rates[:SIGNALS, :SIGNALS],
+        "largest_random_value_rate": jnp.abs(_with_random(rates)).max(),
+        "value_part": part,
+    }
+
+
+def score_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
+    r"""The score side: coefficients, rates, and how much of F' the attention's motion makes.
+
+    `coefficients` (3, 3): $C$ of the signals; `largest_random_coefficient`: max |C| over pairs
+    with a random word; `score_rates` (3, 3) and `largest_random_score_rate`: the same of $S'$;
+    `attention_part`: $\max_i |\sum_{l,h} G(x_h) p'_{l,h}|$ over $\rho \bar g$.
+    """
+    del t
+    rates = score_rates(view, args)
+    moved = view.S - args.start().S
+    words = args.batch.words
+    p = attention(view, words)
+    slopes = view.score_scale * rates[words[:, None, :], words[:, :, None]]
+    p_rate = p * (slopes - jnp.einsum("ilh,ilh->il", p, slopes)[..., None])
+    by_attention = jnp.abs(jnp.einsum("ilh,ih->i", p_rate, view.G[words])).max()
+    return {
+        "coefficients": moved[:SIGNALS, :SIGNALS],
+        "largest_random_coefficient": jnp.abs(_with_random(moved)).max(),
+        "score_rates": rates[:SIGNALS, :SIGNALS],
+        "largest_random_score_rate": jnp.abs(_with_random(rates)).max(),
+        "attention_part": by_attention / (view.rho * _mean_slope(view, args)),
+    }
+
+
+def sample_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
+    """What samples see.
+
+    `gradient_spread_by_type` (4,): largest over smallest g in a type. `random_word_sum`: the
+    largest part of an F that random words make. `unseen_margins` (4,): the margin of each type
+    under uniform attention if its random words had no output. `largest_output`: max |F|.
+    """
+    del t
+    margins = args.margins(view)
+    g = args.loss.slope(margins)[:, None]
+    of_type = args.batch.types[:, None] == jnp.arange(1, TYPES + 1)
+    largest = jnp.where(of_type, g, -jnp.inf).max(0)
+    smallest = jnp.where(of_type, g, jnp.inf).min(0)
+    words = args.batch.words
+    random = jnp.where(args.batch.roles == Role.RANDOM, view.G[words], 0.0)
+    sums = jnp.einsum("ilh,ih->i", attention(view, words), random)
+    G1, G2, G3 = view.G[0], view.G[1], view.G[2]
+    return {
+        "gradient_spread_by_type": largest / smallest,
+        "random_word_sum": jnp.abs(sums).max(),
+        "unseen_margins": jnp.stack([G1 + G2 + G3, -(G1 + G3), -(G2 + G3), -G3]),
+        "largest_output": jnp.abs(margins).max(),
+    }
+
+
+def score_rates(view: WordView, args: Context) -> Float[Array, "d d"]:
+    """S' under gradient flow, for trained attention."""
+    batch = args.batch
+    p = attention(view, batch.words)
+    slopes = args.loss.slope(args.margins(view))
+    r = slopes * batch.labels / batch.labels.shape[0]
+    M = score_drive(place_drive(p, view.G, r, batch.words), batch.words, view.G.shape[0])
+    return view.score_scale * (M @ view.Q + view.K @ M)
+
+
+def test_loss(t: Float[Array, ""], view: WordView, args: Context) -> Named:
+    """Loss and errors on samples that were not trained on."""
+    del t
+    margins = args.margins(view)
+    return {
+        "loss": args.loss.value(margins).mean(),
+        "error": (margins <= 0).mean(dtype=view.G.dtype),
+    }
+
+
+def _mean_slope(view: WordView, args: Context) -> Float[Array, ""]:
+    return args.loss.slope(args.margins(view)).mean()
+
+
+def _with_random(pairs: Float[Array, "d d"]) -> Float[Array, "d d"]:
+    """The pairs of words with a random one among them; 0 elsewhere."""
+    return pairs.at[:SIGNALS, :SIGNALS].set(0.0)

@@ -1,0 +1,1 @@
+"""Scalars that claims read, taken from the series of a finished run (plain numpy)."""
