@@ -44,6 +44,7 @@ class Attnlab:
         paths = [str(source), str(plugins)]
         self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "200"}
         self.command = [sys.executable, "-m", "attnlab.cli"]
+        self.timeout = 300
 
     def __call__(self, *arguments, expect: int | None = 0, **environment) -> Completed:
         process = subprocess.run(
@@ -51,7 +52,7 @@ class Attnlab:
             capture_output=True,
             text=True,
             env=self.environment | environment,
-            timeout=300,
+            timeout=self.timeout,
             check=False,
         )
         done = Completed(process.returncode, process.stdout, process.stderr)

@@ -3,9 +3,9 @@
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import msgspec
 import tyro
@@ -219,12 +219,48 @@ class Diff:
         return int(bool(comparison.differences))
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """Every bound and condition of a paper for given sizes, e.g. `bounds yang2024 --n 120`.
+
+    `attnlab bounds PAPER --help` lists the sizes that the paper's bounds depend on.
+    """
+
+    paper: Annotated[Positional[str], arg(metavar="PAPER")]
+    """A paper."""
+    json: bool = False
+    """Print JSON."""
+
+    @staticmethod
+    def parse_and_run(arguments: list[str]) -> int:
+        """Run the command; which sizes it takes depends on the paper."""
+        from attnlab.report import terminal
+
+        name, *rest = arguments
+        paper = registry.paper(name)
+        if paper.bounds is None:
+            raise BadInput(f"{name} has no table of bounds; `attnlab show {name}` shows its claims")
+        as_json = "--json" in rest
+        sizes = tyro.cli(
+            _with_help(paper.bounds.settings),
+            prog=f"attnlab bounds {name}",
+            args=[word for word in rest if word != "--json"],
+        )
+        rows = paper.bounds.rows(sizes)
+        if as_json:
+            _print_json([asdict(row) for row in rows])
+        else:
+            terminal.output().print(terminal.bounds_table(name, rows))
+        return 0
+
+
 COMMANDS: dict[str, Any] = {
     "list": List,
     "show": Show,
     "check": Check,
     "run": Run,
     "reproduce": Reproduce,
+    "bounds": Bounds,
     "report": Report,
     "ledger": ShowLedger,
     "diff": Diff,
@@ -238,6 +274,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"attnlab {__version__}")
         return 0
     try:
+        if arguments[:1] == ["bounds"] and arguments[1:2] and not arguments[1].startswith("-"):
+            return Bounds.parse_and_run(arguments[1:])
         command = tyro.extras.subcommand_cli_from_dict(
             COMMANDS,
             prog="attnlab",
@@ -314,6 +352,16 @@ def _draw(figures: Iterable[Figure], options: Options) -> None:
                 continue
             for path in drawings.save(drawn, options.out / "figures"):
                 _say(f"wrote {path}")
+
+
+def _with_help(settings: type) -> Any:
+    """A settings class as tyro wants it: each field's help beside its type."""
+    hints = get_type_hints(settings)
+    described = [
+        (f.name, Annotated[hints[f.name], arg(help=f.metadata["help"])], f.default)
+        for f in fields(settings)
+    ]
+    return make_dataclass(settings.__name__, described, namespace={"__doc__": settings.__doc__})
 
 
 def _write(path: Path, data: bytes) -> None:

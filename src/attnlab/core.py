@@ -304,6 +304,28 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """One row of a paper's table of bounds: a number, what it is, and whether it is known."""
+
+    name: str
+    value: float
+    meaning: str
+    constant: ConstantKind = "given"
+    threshold: float | None = None
+    """What the value is held against, for a condition."""
+    met: bool | None = None
+    """Whether a condition holds; None where that rests on an unknown constant."""
+
+
+@dataclass(frozen=True)
+class BoundsTable:
+    """Every bound and condition of a paper as a function of sizes (a settings class)."""
+
+    settings: type
+    rows: Callable[[Any], tuple[Bound, ...]]
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper: its studies, claims and figures. `package` holds the files its records rest on."""
 
@@ -314,3 +336,4 @@ class Paper:
     studies: tuple[Study, ...]
     claims: tuple[Claim, ...]
     figures: tuple[Figure, ...]
+    bounds: BoundsTable | None = None

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from attnlab.core import Claim, Effect, Figure, Paper, Scale, Study, Verdict
+from attnlab.core import Bound, Claim, Effect, Figure, Paper, Scale, Study, Verdict
 from attnlab.lab.plan import origins
 from attnlab.lab.registry import Target
 
@@ -147,6 +147,18 @@ def _show_study(study: Study, scale: Scale) -> list[Any]:
     runs = f"{len(design.cells)} cells x {design.trials} seeds at scale {scale}"
     head = Text(f"study {study.id}: {study.summary} ({runs})", style="bold")
     return [head, Padding(table, (0, 0, 1, 2))]
+
+
+def bounds_table(name: str, rows: Iterable[Bound]) -> Table:
+    """Every bound and condition, a row each."""
+    table = Table(title=f"bounds and conditions of {name}", title_justify="left")
+    for heading in ("name", "value", "held against", "met", "constant", "meaning"):
+        table.add_column(heading, justify="right" if heading == "value" else "left")
+    for row in rows:
+        met = "–" if row.threshold is None else {None: "unknown", True: "yes", False: "no"}[row.met]
+        cells = (number(row.threshold), met, row.constant, row.meaning)
+        table.add_row(escape(row.name), number(row.value), *(escape(cell) for cell in cells))
+    return table
 
 
 def ledger_table(rows: Iterable[dict[str, Any]]) -> Table:

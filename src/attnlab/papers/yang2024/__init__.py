@@ -1,9 +1,13 @@
 """Yang et al. (2024): training dynamics of transformers on word co-occurrence."""
 
-from attnlab.core import Paper
+from dataclasses import asdict
+
+from attnlab.core import BoundsTable, Paper
 from attnlab.papers.yang2024.claims import CLAIMS
 from attnlab.papers.yang2024.figures import FIGURES
+from attnlab.papers.yang2024.settings import BoundsSettings
 from attnlab.papers.yang2024.studies import STUDIES
+from attnlab.papers.yang2024.theory.bounds import bounds
 
 PAPER = Paper(
     id="yang2024",
@@ -13,4 +17,5 @@ PAPER = Paper(
     studies=STUDIES,
     claims=CLAIMS,
     figures=FIGURES,
+    bounds=BoundsTable(BoundsSettings, lambda sizes: bounds(**asdict(sizes))),
 )

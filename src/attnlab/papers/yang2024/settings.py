@@ -120,9 +120,15 @@ def resolve(cell: TrainingSettings) -> TrainingSettings:
             f"got engine=gram with method={cell.method} and probes={cell.probes}; Grams do not "
             "close under adam and hold no neurons; take --engine weights"
         )
+    normal = cell.weights in ("theory", "kaiming_normal")
     if initial == "auto":
-        drawn = engine == "weights" or cell.m <= LARGEST_DRAWN_WIDTH
+        drawn = engine == "weights" or cell.m <= LARGEST_DRAWN_WIDTH or not normal
         initial = "weights" if drawn else "bartlett"
+    if initial == "bartlett" and not normal:
+        raise BadInput(
+            f"got initial=bartlett with weights={cell.weights}; Bartlett's factors need normal "
+            "weights: take weights=theory, or initial=weights"
+        )
     if initial == "bartlett" and engine == "weights":
         raise BadInput("got initial=bartlett with engine=weights; take --engine gram")
     if initial == "bartlett" and cell.m < 2 * cell.vocabulary:
@@ -135,6 +141,18 @@ def resolve(cell: TrainingSettings) -> TrainingSettings:
 
 def _needs_weights(cell: TrainingSettings) -> bool:
     return cell.method == "adam" or cell.probes == "neurons"
+
+
+@dataclass(frozen=True)
+class BoundsSettings:
+    """The sizes that `attnlab bounds yang2024` takes."""
+
+    n: float = setting(60.0, origin="paper", symbol="n", help="training samples")
+    L: float = setting(5.0, origin="paper", symbol="L", help="words in a sample")
+    d: int = setting(64, origin="paper", symbol="d", help="words in all")
+    m: float = setting(128.0, origin="paper", symbol="m", help="embedding dimension")
+    m1: float = setting(256.0, origin="paper", symbol="m_1", help="neurons")
+    c0: float = setting(1.0, origin="ours", symbol="c_0", help="sigma_0 = c0 / sqrt(L m)")
 
 
 @dataclass(frozen=True)

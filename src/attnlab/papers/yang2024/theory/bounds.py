@@ -14,9 +14,8 @@ as m -> infinity where the row says `limit`); `unknown` ones carry a constant of
 """
 
 import math
-from dataclasses import dataclass
 
-from attnlab.core import ConstantKind, Hypothesis
+from attnlab.core import Bound, Hypothesis
 from attnlab.papers.yang2024.theory import asymptote, early_phase
 from attnlab.papers.yang2024.theory.conditions import (
     DEFINITION_E2,
@@ -28,20 +27,6 @@ from attnlab.papers.yang2024.theory.conditions import (
     condition_1,
     definition_2_1,
 )
-
-
-@dataclass(frozen=True)
-class Bound:
-    """One row: a number, what it is, and whether its constant is known."""
-
-    name: str
-    value: float
-    meaning: str
-    constant: ConstantKind = "given"
-    threshold: float | None = None
-    """What the value is held against, for a condition."""
-    met: bool | None = None
-    """Whether a condition holds; None where that rests on an unknown constant."""
 
 
 def bounds(n: float, L: float, d: int, m: float, m1: float, c0: float = 1.0) -> tuple[Bound, ...]:

@@ -1,0 +1,591 @@
+"""The engine on Grams against the engine on the weights, term by term and run by run."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from attnlab.core import BadInput
+from attnlab.data.batch import Batch
+from attnlab.data.word_cooccurrence import BalancedTrainingSet, IndependentSamples
+from attnlab.dynamics.descent import OptaxStep, PlainStep, descend
+from attnlab.dynamics.engine import Engine, together
+from attnlab.dynamics.flow import flow
+from attnlab.models.linear_mlp_initialisation import Initialisation
+from attnlab.models.linear_mlp_transformer import Parameters, Sizes, word_view
+from attnlab.papers.yang2024.engines import gram, gram_initialisation, weights
+from attnlab.papers.yang2024.engines import gram_equations as equations
+from attnlab.papers.yang2024.engines.gram_equations import Grams
+from attnlab.papers.yang2024.engines.gram_momentum import GramMomentum
+from attnlab.papers.yang2024.engines.gram_neurons import (
+    draw_largest_neuron_gram_change,
+    neuron_gram_change_bound,
+    neuron_law,
+)
+from attnlab.papers.yang2024.engines.gram_rows import as_rows, carried_words, row_count
+from attnlab.probes.context import Context
+from attnlab.probes.losses_by_type import margins
+from attnlab.probes.neurons import neuron_gram_change, neuron_movement
+from attnlab.probes.word_scores import word_scores
+
+SIZES = Sizes(d=23, L=4, m=16, m1=12)
+SCHEME = Initialisation(s0=0.3, s1=0.4)
+HORIZON = 1.5
+NAMES = ("G", "rho", "V", "S", "K", "Q")
+probe = together(word_scores, margins)
+
+
+# --- one right-hand side and one step ---------------------------------------------------------
+
+# (n, L, d, m, m1): M as a matrix, and M sample by sample.
+SHAPES = {"dense": (8, 4, 9, 6, 5), "by_place": (4, 3, 40, 6, 5)}
+
+
+def random_case(shape, seed: int):
+    """Weights of order one, any labels, words that may repeat inside a sample."""
+    n, L, d, m, m1 = shape
+    rng = np.random.default_rng(seed)
+    parameters = Parameters(
+        *(jnp.asarray(rng.normal(size=s)) for s in [(m1, m), (m, d), (m, d), (m, d)])
+    )
+    words = jnp.asarray(rng.integers(0, d, (n, L)), jnp.int32)
+    labels = jnp.asarray(rng.choice([-1, 1], n), jnp.int8)
+    batch = Batch(words, labels, jnp.zeros((n, L), jnp.int8), labels, jnp.ones((n, L), bool))
+    return parameters, jnp.asarray(rng.normal(size=m1)), batch
+
+
+def engines_of(case, attention="trained"):
+    parameters, a, batch = case
+    everything = jnp.arange(parameters.W_V.shape[1], dtype=jnp.int32)
+    state, A = gram_initialisation.of_weights(parameters, a, everything)
+    # Another start than the present state, so that its two equations are no copies of others.
+    u0 = jnp.linspace(-1, 1, parameters.W.shape[1])
+    state = state._replace(G_start=parameters.W_V.T @ u0, rho_start=u0 @ (parameters.W.T @ a))
+    m = parameters.W.shape[1]
+    of_grams = gram.on_batch(batch, A, m, everything, attention=attention)
+    return weights.on_batch(batch, a, attention=attention), of_grams, state, u0
+
+
+def grams_of(parameters: Parameters, a, u0) -> Grams:
+    of = word_view(parameters, a)
+    u = a @ parameters.W
+    return Grams(of.G, of.rho, of.V, of.S, of.K, of.Q, u0 @ parameters.W_V, u0 @ u)
+
+
+def both_fields(case, attention="trained"):
+    """The derivative of the Grams: along the weights' own field, and by the engine."""
+    parameters, a, _ = case
+    on_weights, on_grams, state, u0 = engines_of(case, attention)
+
+    @eqx.filter_jit
+    def go(on_weights, on_grams, parameters, state):
+        loss, field = on_weights.loss_and_field(parameters)
+        _, expected = jax.jvp(lambda p: grams_of(p, a, u0), (parameters,), (field,))
+        own_loss, got = on_grams.loss_and_field(state)
+        return expected, got, own_loss - loss
+
+    return go(on_weights, on_grams, parameters, state)
+
+
+def both_steps(case, eta, attention="trained"):
+    parameters, a, _ = case
+    on_weights, on_grams, state, u0 = engines_of(case, attention)
+
+    @eqx.filter_jit
+    def go(on_weights, on_grams, parameters, state):
+        after = on_weights.step(parameters, eta)[1]
+        expected, got = grams_of(after, a, u0), on_grams.step(state, eta)[1]
+        # The change, or the start would hide a missing term.
+        return [jax.tree.map(jnp.subtract, x, state) for x in (expected, got)]
+
+    return go(on_weights, on_grams, parameters, state)
+
+
+def relative_error(got, expected) -> float:
+    return max(
+        float(jnp.abs(x - y).max() / jnp.abs(y).max()) for x, y in zip(got, expected, strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_system_is_the_weights_own(shape, seed) -> None:
+    case = random_case(shape, seed)
+    expected, got, loss_gap = both_fields(case)
+    assert relative_error(got, expected) < 1e-13
+    assert abs(float(loss_gap)) < 1e-14
+    expected, got = both_steps(case, 0.7)
+    assert relative_error(got, expected) < 1e-13
+
+
+@pytest.mark.parametrize("attention", ["frozen", "uniform"])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_switches_are_the_weights_own(shape, attention) -> None:
+    case = random_case(shape, 3)
+    expected, got, _ = both_fields(case, attention)
+    stepped, own = both_steps(case, 0.7, attention)
+    for name in ("G", "rho", "V", "G_start", "rho_start"):
+        pairs = [(getattr(got, name), getattr(expected, name))]
+        pairs.append((getattr(own, name), getattr(stepped, name)))
+        for x, y in pairs:
+            assert jnp.abs(x - y).max() < 1e-13 * jnp.abs(y).max(), name
+    for name in ("S", "K", "Q"):
+        assert not getattr(got, name).any()
+        # K is put together as K + K^T - K, which is K.
+        assert not getattr(own, name).any()
+    trained, _, _ = both_fields(case)
+    assert jnp.abs(trained.G - expected.G).max() > 1e-3 or attention == "frozen"
+
+
+def without(monkeypatch, function: str, name: str, index: int) -> None:
+    """Leave one term out of the system."""
+    whole = getattr(equations, function)
+
+    def part(*args):
+        terms = dict(whole(*args))
+        kept = list(terms[name])
+        kept[index] = jnp.zeros_like(kept[index])
+        return terms | {name: tuple(kept)}
+
+    monkeypatch.setattr(equations, function, part)
+
+
+FLOW_TERMS = [
+    *(("value_first", name, i) for name, i in [("G", 0), ("G", 1), ("rho", 0), ("V", 0), ("V", 1)]),
+    *(("start_first", name, 0) for name in ("G_start", "rho_start")),
+    *(("score_first", name, i) for name in ("S", "K", "Q") for i in (0, 1)),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize(("function", "name", "index"), FLOW_TERMS)
+def test_every_term_of_the_flow_is_needed(monkeypatch, shape, function, name, index) -> None:
+    without(monkeypatch, function, name, index)
+    expected, got, _ = both_fields(random_case(shape, 0))
+    assert relative_error([getattr(got, name)], [getattr(expected, name)]) > 1e-3
+
+
+def quadratic_scores(M, S, K, Q) -> dict:
+    def t(x):
+        return jnp.swapaxes(x, -1, -2)
+
+    return {
+        "S": M.times(t(M.transposed_times(S))),
+        "K": M.times(t(M.times(Q))),
+        "Q": M.transposed_times(t(M.transposed_times(K))),
+    }
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("missing", [None, "S", "K", "Q"])
+def test_every_quadratic_term_of_a_step_is_needed(monkeypatch, shape, missing) -> None:
+    """The seven products written out are the six of the engine, unless one is left out."""
+
+    def written_out(M, eta, S, K, Q):
+        quadratic = quadratic_scores(M, S, K, Q)
+        linear = equations.total(equations.score_first(M, S, K, Q))
+        return {
+            name: x + eta * linear[name] + (name != missing) * eta**2 * quadratic[name]
+            for name, x in {"S": S, "K": K, "Q": Q}.items()
+        }
+
+    monkeypatch.setattr(equations, "score_step", written_out)
+    expected, got = both_steps(random_case(shape, 0), 0.7)
+    for name in NAMES:
+        error = relative_error([getattr(got, name)], [getattr(expected, name)])
+        assert error > 1e-4 if name == missing else error < 1e-13, name
+
+
+@pytest.mark.parametrize("name", ["G", "rho", "V"])
+def test_every_quadratic_term_of_a_value_step_is_needed(monkeypatch, name) -> None:
+    without(monkeypatch, "value_second", name, 0)
+    expected, got = both_steps(random_case(SHAPES["dense"], 0), 0.7)
+    assert relative_error([getattr(got, name)], [getattr(expected, name)]) > 1e-4
+
+
+# --- runs -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Both engines from one key."""
+
+    @jax.jit
+    def draw(key):
+        data, init = jax.random.split(key)
+        batch = BalancedTrainingSet(SIZES.d, SIZES.L).sample(data, 12)
+        return (
+            batch,
+            weights.start(init, batch, SIZES, SCHEME),
+            gram.start(init, batch, SIZES, SCHEME),
+        )
+
+    return draw(jax.random.key(5))
+
+
+@pytest.fixture(scope="module")
+def flown(drawn):
+    batch, of_weights, of_grams = drawn
+    times = np.linspace(0, HORIZON, 5)
+    tight = flow(*of_weights, times, probe, Context(batch), rtol=1e-12, atol=1e-14)
+    runs = {}
+    for rtol in (1e-6, 1e-9):
+        settings = gram.flow_settings(*of_grams, rtol, 1e-2 * rtol)
+        runs[rtol] = flow(*of_grams, times, probe, Context(batch), **settings)
+    return tight, runs
+
+
+def test_one_key_gives_one_start(drawn) -> None:
+    _, (on_weights, parameters), (on_grams, state) = drawn
+    assert isinstance(on_grams, Engine)
+    expected = on_weights.view(parameters)
+    view = on_grams.view(state)
+    for name in (*NAMES, "A", "score_scale"):
+        np.testing.assert_allclose(getattr(view, name), getattr(expected, name), rtol=1e-14)
+    assert view.neurons is None
+
+
+def test_flow_on_grams_is_flow_on_weights(flown) -> None:
+    tight, runs = flown
+    for rtol, run in runs.items():
+        assert run.complete
+        for name in ("margins", "scores", "value_correlations", "signal_outputs", "rho"):
+            exact = np.asarray(tight.values[name])
+            error = np.abs(np.asarray(run.values[name]) - exact).max() / np.abs(exact).max()
+            assert error < 10 * rtol, (name, rtol, error)
+    # It went somewhere.
+    loss = np.asarray(tight.values["loss"])
+    assert loss[-1] < 0.7 * loss[0]
+
+
+def conserved(engine, state) -> dict[str, float]:
+    A, sq = engine.A, lambda x: jnp.sum(x**2)
+    return {
+        "trace of u u^T - A W_V W_V^T": state.rho - A * jnp.trace(state.V),
+        "trace of its square": state.rho**2 - 2 * A * sq(state.G) + A**2 * sq(state.V),
+        "its value at u_0": state.rho_start**2 - A * sq(state.G_start),
+        "trace of W_K W_K^T - W_Q W_Q^T": jnp.trace(state.K) - jnp.trace(state.Q),
+        "trace of that square": sq(state.K) + sq(state.Q) - 2 * sq(state.S),
+    }
+
+
+def test_the_flow_conserves_what_it_must(drawn, flown) -> None:
+    _, _, (engine, state) = drawn
+    before, after = conserved(engine, state), conserved(engine, flown[1][1e-9].state)
+    for name, value in before.items():
+        assert abs(float(after[name] - value)) < 1e-7 * abs(float(value)), name
+    moved = jax.tree.map(lambda x, y: float(jnp.abs(x - y).max()), flown[1][1e-9].state, state)
+    assert moved.V > 0.1
+    assert moved.K > 1e-3
+
+
+def long_descent(sizes: Sizes, n: int, distinct: bool, scheme: Initialisation, eta: float):
+    @jax.jit
+    def draw(key):
+        data, init = jax.random.split(key)
+        distribution = BalancedTrainingSet(sizes.d, sizes.L, distinct=distinct)
+        batch = distribution.sample(data, n)
+        on_grams = gram.start(init, batch, sizes, scheme, rows=row_count(distribution, n))
+        return batch, weights.start(init, batch, sizes, scheme), on_grams
+
+    batch, of_weights, of_grams = draw(jax.random.key(2))
+    record_at, update = np.array([0, 100, 1000, 30_000]), PlainStep(eta)
+    exact = descend(*of_weights, update, record_at, probe, Context(batch))
+    rows = of_grams[0].rows_of(batch)
+    got = descend(*of_grams, update, record_at, probe, Context(rows))
+    errors = {
+        name: float(jnp.abs(got.values[name] - x).max() / jnp.abs(x).max())
+        for name, x in exact.values.items()
+    }
+    loss = np.asarray(exact.values["loss"])
+    assert loss[-1] < 0.05 * loss[0]
+    return errors
+
+
+def test_descent_stays_together_for_30_000_steps() -> None:
+    sizes = Sizes(d=13, L=4, m=10, m1=8)
+    errors = long_descent(sizes, 6, True, Initialisation(s0=0.3, s1=0.4), 0.003)
+    assert max(errors.values()) < 1e-11, errors
+
+
+@pytest.mark.soak
+def test_descent_stays_together_at_the_size_of_figure_1() -> None:
+    scheme = Initialisation("linear_default", "same_as_weights")
+    errors = long_descent(Sizes(d=64, L=5, m=128, m1=256), 60, False, scheme, 0.01)
+    assert max(errors.values()) < 1e-11, errors
+
+
+def decayed_momentum(learning_rate, momentum, weight_decay):
+    return optax.chain(
+        optax.add_decayed_weights(weight_decay), optax.sgd(learning_rate, momentum=momentum)
+    )
+
+
+@pytest.mark.parametrize(("momentum", "decay"), [(0.9, 0.0), (0.0, 0.1), (0.9, 0.01)])
+def test_momentum_and_weight_decay_close(drawn, momentum, decay) -> None:
+    batch, of_weights, of_grams = drawn
+    record_at = np.array([0, 1, 2, 50, 400])
+    rule = {"learning_rate": 0.03, "momentum": momentum, "weight_decay": decay}
+    exact = descend(
+        *of_weights, OptaxStep(decayed_momentum, rule), record_at, probe, Context(batch)
+    )
+    got = descend(*of_grams, GramMomentum(**rule), record_at, probe, Context(batch))
+    for name, x in exact.values.items():
+        assert jnp.abs(got.values[name] - x).max() < 1e-12 * jnp.abs(x).max(), name
+    plain = descend(*of_weights, PlainStep(0.03), record_at, probe, Context(batch))
+    gap = jnp.abs(plain.values["margins"] - exact.values["margins"])[-1].max()
+    assert float(gap) > 0.1
+
+
+def test_momentum_zero_is_the_plain_step(drawn) -> None:
+    _, _, (engine, state) = drawn
+    update = GramMomentum(0.3)
+    _, moved, _ = eqx.filter_jit(update.apply)(engine, state, update.init(state))
+    _, plain = eqx.filter_jit(engine.step)(state, 0.3)
+    for x, y in zip(moved, plain, strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-14)
+
+
+def test_controls_run_in_the_same_program(drawn) -> None:
+    _, _, (engine, state) = drawn
+    traces = []
+
+    def count(t, view, args):
+        traces.append(1)
+        return word_scores(t, view, args)
+
+    frozen = dataclasses.replace(engine, score_rate=jnp.zeros_like(engine.score_rate))
+    wider = dataclasses.replace(engine, score_scale=engine.score_scale / 10)
+    runs = [
+        descend(e, state, PlainStep(0.05), np.array([0, 100]), count)
+        for e in (engine, frozen, wider, engine)
+    ]
+    assert len(traces) == 1
+    for name in ("S", "K", "Q"):
+        np.testing.assert_array_equal(getattr(runs[1].state, name), getattr(state, name))
+    assert jnp.abs(runs[0].state.S - state.S).max() > 1e-3
+    assert eqx.tree_equal(runs[0], runs[3])
+
+
+# --- huge widths ------------------------------------------------------------------------------
+
+
+def test_a_million_neurons_of_width_a_million(flown) -> None:
+    """Scores change by 1e-10, and the change is known to several digits."""
+    sizes = Sizes(d=SIZES.d, L=SIZES.L, m=10**6, m1=10**6)
+
+    @jax.jit
+    def draw(key):
+        batch = BalancedTrainingSet(sizes.d, sizes.L).sample(key, 12)
+        scheme = Initialisation(c0=0.5)
+        return batch, *gram.start(key, batch, sizes, scheme, initial="bartlett")
+
+    batch, engine, state = draw(jax.random.key(0))
+    times = np.linspace(0, 20, 5) * float(gram.time_unit(state))
+    runs = []
+    for rtol in (1e-6, 1e-10):
+        settings = gram.flow_settings(engine, state, rtol, 1e-2 * rtol)
+        runs.append(flow(engine, state, times, probe, Context(batch), **settings))
+    assert float(runs[0].values["loss"][-1]) < 0.1
+    rough, tight = (np.asarray(run.values["scores"]) for run in runs)
+    change = tight[-1] - tight[0]
+    assert 1e-11 < np.abs(change).max() < 1e-9
+    np.testing.assert_allclose(rough[-1] - rough[0], change, atol=1e-4 * np.abs(change).max())
+
+
+def gram_vector(state: Grams):
+    upper = np.triu_indices(state.G.shape[0])
+    parts = [state.rho[None], state.G, state.V[upper], state.S.reshape(-1)]
+    return jnp.concatenate([*parts, state.K[upper], state.Q[upper]])
+
+
+def moments(x):
+    """Means, and products of deviations, with the variance of each average."""
+    centred = x - x.mean(0)
+    products = (centred[:, :, None] * centred[:, None, :]).reshape(len(x), -1)
+    upper = np.triu_indices(x.shape[1])
+    products = products[:, np.ravel_multi_index(upper, (x.shape[1],) * 2)]
+    both = np.concatenate([x, products], axis=1)
+    return both.mean(0), both.var(0) / len(x)
+
+
+def test_bartlett_draws_the_law_of_drawn_weights() -> None:
+    """Means and covariances of all Grams of three words, against direct draws.
+
+    There are 27 means and 378 covariances; the largest of 405 standard normals is below 4.5 with
+    probability 0.997. One more row of weights must be seen as different.
+    """
+    sizes, count, draws = Sizes(d=9, L=4, m=8, m1=5), 3, 20_000
+    scheme = Initialisation(s0=0.7, s1=0.6)
+    keys = jax.random.split(jax.random.key(3), draws)
+
+    def directly(key):
+        m, m1 = sizes.m, sizes.m1
+        k = jax.random.split(key, 4)
+        W = 0.6 * jax.random.normal(k[0], (m1, m))
+        V, K, Q = (0.7 * jax.random.normal(x, (m, sizes.d)) for x in k[1:])
+        a = jnp.asarray([1.0, -1.0, 1.0, 1.0, -1.0])
+        rows = jnp.arange(count)
+        return gram_vector(gram_initialisation.of_weights(Parameters(W, V, K, Q), a, rows)[0])
+
+    def by_factors(m):
+        wide = dataclasses.replace(sizes, m=m)
+        return lambda key: gram_vector(gram_initialisation.bartlett(key, wide, scheme, count)[0])
+
+    direct, factors, wrong = (
+        np.asarray(jax.jit(jax.vmap(draw))(keys))
+        for draw in (directly, by_factors(sizes.m), by_factors(sizes.m + 1))
+    )
+    mean, variance = moments(direct)
+    scores = []
+    for other in (factors, wrong):
+        own, spread = moments(other)
+        scores.append(np.abs(own - mean) / np.sqrt(variance + spread))
+    assert scores[0].max() < 4.5, scores[0].max()
+    assert scores[1].max() > 10
+    # And exactly: E rho = s1^2 A m, E V = s0^2 m I.
+    assert abs(mean[0] - 0.36 * 5 * 8) < 4.5 * np.sqrt(variance[0])
+    assert abs(factors[:, 0].mean() - 0.36 * 5 * 8) < 4.5 * np.sqrt(moments(factors)[1][0])
+
+
+def test_bartlett_draws_a_random_output_layer_too() -> None:
+    sizes, scheme = Sizes(d=9, L=4, m=50, m1=40), Initialisation(output_layer="same_as_weights")
+    keys = jax.random.split(jax.random.key(4), 4000)
+    A = jax.vmap(lambda key: gram_initialisation.bartlett(key, sizes, scheme, 3)[1])(keys)
+    # A = chi^2_40 / 40: mean 1, variance 2/40.
+    assert abs(float(A.mean()) - 1) < 4.5 * np.sqrt(0.05 / 4000)
+    assert abs(float(A.var()) / 0.05 - 1) < 0.15
+
+
+def test_the_mean_start_is_the_mean() -> None:
+    sizes = Sizes(d=9, L=4, m=400, m1=50)
+    state, A = gram_initialisation.mean(sizes, Initialisation(), 4)
+    assert float(A) == 50
+    np.testing.assert_allclose(state.V, np.eye(4) / 4, rtol=1e-14)
+    np.testing.assert_allclose(float(state.rho), 400, rtol=1e-14)
+    assert not state.S.any()
+
+
+# --- neurons ----------------------------------------------------------------------------------
+
+
+def test_what_grams_tell_of_neurons() -> None:
+    sizes, scheme = Sizes(d=23, L=4, m=64, m1=200), Initialisation(c0=1.0)
+
+    @jax.jit
+    def draw(key):
+        batch = BalancedTrainingSet(sizes.d, sizes.L).sample(key, 12)
+        return weights.start(key, batch, sizes, scheme), gram.start(key, batch, sizes, scheme)
+
+    (on_weights, parameters), (engine, state) = draw(jax.random.key(0))
+    record_at = np.array([0, 50])
+    after = descend(on_weights, parameters, PlainStep(0.01), record_at).state
+    now, before = on_weights.view(after).neurons, on_weights.view(parameters).neurons
+    exact = np.asarray(neuron_gram_change(now, before))
+    a, h = np.asarray(now.a), np.asarray(now.a @ (now.W - before.W)) / sizes.m1
+
+    view = engine.view(descend(engine, state, PlainStep(0.01), record_at).state)
+    law = neuron_law(sizes, scheme, state)
+    common, deviation = law.change(view)
+    np.testing.assert_allclose(a @ exact @ a / sizes.m1**2, common, rtol=1e-10)
+    np.testing.assert_allclose(deviation, np.linalg.norm(h) / np.sqrt(sizes.m1), rtol=1e-10)
+
+    told = neuron_gram_change_bound(jnp.asarray(0.0), view, law)
+    largest = np.abs(exact).max()
+    assert largest < float(told["neuron_gram_change_bound"]) < 3 * largest
+    different = exact[~np.eye(sizes.m1, dtype=bool)]
+    signs = np.outer(a, a)[~np.eye(sizes.m1, dtype=bool)]
+    spread = np.std(signs * different - float(told["neuron_gram_change_common"]))
+    assert abs(spread / float(told["neuron_gram_change_deviation"]) - 1) < 0.15
+    keys = jax.random.split(jax.random.key(1), 2000)
+    drawn = jax.vmap(lambda key: draw_largest_neuron_gram_change(key, view, law))(keys)
+    low, high = np.quantile(np.asarray(drawn), [0.005, 0.995])
+    assert low < largest < high
+
+    with pytest.raises(ValueError, match="no neurons"):
+        neuron_movement(jnp.asarray(0.0), view, Context(None, view))  # type: ignore[arg-type]
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def test_only_some_words_carry_rows() -> None:
+    """With 61 words, of which 23 occur: as many rows as the cell needs, and words asked for."""
+    sizes = Sizes(d=61, L=4, m=16, m1=12)
+    distribution = BalancedTrainingSet(sizes.d, sizes.L, distinct=False, pool=30)
+    batch = distribution.sample(jax.random.key(0), 12)
+    count = row_count(distribution, 12)
+    assert count == 3 + 20
+    test = IndependentSamples(sizes.d, sizes.L).sample(jax.random.key(1), 9)
+    key, record_at = jax.random.key(2), np.array([0, 200])
+    whole = gram.start(key, batch, sizes, SCHEME, rows=sizes.d)
+    few = gram.start(key, batch, sizes, SCHEME, rows=count)
+    also = test.words.reshape(-1)
+    asked = gram.start(key, batch, sizes, SCHEME, rows=count + also.size, also=also)
+    runs = [descend(*e, PlainStep(0.03), record_at).state for e in (whole, few, asked)]
+    np.testing.assert_array_equal(whole[0].carried, np.arange(sizes.d))
+    for (engine, _), state in zip((few, asked), runs[1:], strict=True):
+        assert set(np.unique(batch.words)) | {0, 1, 2} <= set(np.asarray(engine.carried).tolist())
+        rows = np.asarray(engine.carried)
+        np.testing.assert_allclose(state.G, runs[0].G[rows], atol=1e-12)
+        np.testing.assert_allclose(state.S, runs[0].S[np.ix_(rows, rows)], atol=1e-12)
+
+    def on_test(engine, state):
+        return margins(jnp.asarray(0.0), engine.view(state), Context(engine.rows_of(test)))
+
+    np.testing.assert_allclose(
+        on_test(asked[0], runs[2])["margins"], on_test(whole[0], runs[0])["margins"], atol=1e-12
+    )
+    # The outputs of words that do not occur move: that is why they must be carried.
+    unseen = np.setdiff1d(np.arange(3, sizes.d), np.asarray(batch.words))
+    assert jnp.abs(runs[0].G - whole[1].G)[unseen].max() > 0.01
+    with pytest.raises(BadInput, match="carries no row.*also"):
+        few[0].rows_of(test)
+
+
+def test_row_counts_depend_on_the_cell_alone() -> None:
+    assert row_count(BalancedTrainingSet(163, 5), 60) == 163
+    assert row_count(BalancedTrainingSet(64, 5, distinct=False), 60) == 64
+    assert row_count(BalancedTrainingSet(803, 5, distinct=False), 60) == 163
+    assert row_count(IndependentSamples(803, 5), 60) == 243
+
+
+def test_too_few_rows_are_noticed_inside_a_compiled_run() -> None:
+    words = jnp.asarray([[0, 2, 5, 6]], jnp.int32)
+    none = jnp.zeros(0, jnp.int32)
+    with pytest.raises(BadInput, match="rows=4"):
+        carried_words(words, none, 9, 4)
+    with pytest.raises(Exception, match="rows=4"):
+        jax.block_until_ready(jax.jit(lambda w: carried_words(w, none, 9, 4))(words))
+    carried = carried_words(words, none, 9, 5)
+    np.testing.assert_array_equal(as_rows(carried, words), [[0, 2, 3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: gram_initialisation.bartlett(jax.random.key(0), SIZES, SCHEME, 9), "m >= 2.*18"),
+        (
+            lambda: gram_initialisation.bartlett(
+                jax.random.key(0), SIZES, Initialisation("linear_default"), 3
+            ),
+            "linear_default.*normal weights.*engine `weights`",
+        ),
+        (lambda: carried_words(jnp.zeros((1, 3), int), jnp.zeros(0, int), 9, 10), "rows=10"),
+        (
+            lambda: neuron_law(SIZES, Initialisation(output_layer="same_as_weights"), None),
+            "same_as_weights.*engine `weights`",
+        ),
+        (
+            lambda: neuron_law(SIZES, Initialisation("kaiming_uniform"), None),
+            "kaiming_uniform.*engine `weights`",
+        ),
+    ],
+)
+def test_bad_settings_are_refused(make, sentence) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        make()

@@ -1,0 +1,107 @@
+"""The paper as its users meet it: settings, runs and commands."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attnlab.cells import Key
+from attnlab.core import BadInput
+from attnlab.papers.yang2024 import runs
+from attnlab.papers.yang2024.settings import TrainingSettings, resolve
+
+SMALL = TrainingSettings(n=12, L=4, m=64, m1=16, records=20, horizon=20.0)
+
+
+def train(cell: TrainingSettings, seed: int = 0):
+    cell = resolve(cell)
+    return runs.train(cell, Key.of(cell, seed))
+
+
+def test_appendix_b_as_the_command_gives_it(attnlab, tmp_path):
+    common = ("--scale", "smoke", "--out", tmp_path, "--json", "-")
+    (verdict,) = attnlab("check", "yang2024.appendix_b", *common).json
+    assert verdict["verdict"] == "supported"
+    assert verdict["effect"]["value"] <= 1e-12
+    readings = {r["name"]: r for r in verdict["readings"]}
+    assert readings["against differences"]["verdict"] == "supported"
+    assert readings["against differences"]["effect"]["value"] <= 1
+    assert [c["verdict"] for c in verdict["controls"]] == ["contradicted"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (("d=20",), ("17 random words", "n=24", "L=4", "need 40", "d=43")),
+        (("L=2",), ("L=2", "L>=3")),
+        (("n=25",), ("n=25", "divisible by 6", "n=30")),
+        (("n=0",), ("n=0", "at least 1")),
+        (("m=0",), ("m=0", "at least 1")),
+        (("initial=bartlett", "m=64"), ("m=64", "43 words", "m >= 86", "weights")),
+        (("method=adam", "engine=gram"), ("adam", "--engine weights")),
+        (("rtol=0",), ("rtol=0", "positive")),
+        (("weights=kaiming_uniform", "initial=bartlett"), ("kaiming_uniform", "normal")),
+    ],
+)
+def test_impossible_settings_get_a_sentence_with_the_numbers(attnlab, tmp_path, settings, words):
+    assignments = [x for s in settings for x in ("--set", s)]
+    common = ("--scale", "smoke", "--out", tmp_path)
+    done = attnlab("check", "yang2024.theorem_3_2", *assignments, *common, expect=2)
+    for word in words:
+        assert word in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_auto_takes_the_cheapest_exact_engine_and_says_which():
+    assert resolve(SMALL).engine == "gram"
+    assert resolve(replace(SMALL, method="adam")).engine == "weights"
+    assert resolve(replace(SMALL, probes="neurons")).engine == "weights"
+    assert resolve(replace(SMALL, method="descent", m=16)).engine == "weights"
+    assert resolve(replace(SMALL, method="descent", m=512)).engine == "gram"
+    assert resolve(replace(SMALL, m=2**20)).initial == "bartlett"
+    assert resolve(SMALL).d == 3 + 20
+    with pytest.raises(BadInput, match="close under adam"):
+        resolve(replace(SMALL, method="adam", engine="gram"))
+
+
+def test_engines_make_the_same_run():
+    accurate = replace(SMALL, rtol=1e-10)
+    grams = train(accurate).values
+    on_weights = train(replace(accurate, engine="weights")).values
+    for name in ("loss", "scores", "signal_outputs", "coefficients", "test_loss", "unseen_margins"):
+        np.testing.assert_allclose(grams[name], on_weights[name], rtol=1e-7, atol=1e-9)
+    assert grams["T1_every_sample"] == pytest.approx(on_weights["T1_every_sample"], rel=1e-7)
+    np.testing.assert_array_equal(grams["words"], on_weights["words"])
+
+
+def test_controls_are_paired_and_do_what_they_say():
+    plain = train(SMALL).values
+    frozen = train(replace(SMALL, attention="frozen")).values
+    shuffled = train(replace(SMALL, labels="shuffled")).values
+    np.testing.assert_array_equal(plain["words"], frozen["words"])
+    np.testing.assert_array_equal(plain["words"], shuffled["words"])
+    assert (plain["labels"] != shuffled["labels"]).any()
+    assert sorted(plain["labels"]) == sorted(shuffled["labels"])
+    assert np.ptp(frozen["scores"], axis=0).max() == 0
+    assert np.ptp(plain["scores"], axis=0).max() > 0
+    np.testing.assert_array_equal(plain["scores"][0], frozen["scores"][0])
+
+
+def test_a_run_is_the_same_bits_again_and_another_seed_is_another_run():
+    first, again, other = train(SMALL).values, train(SMALL).values, train(SMALL, 1).values
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, again[name])
+    assert (first["loss"] != other["loss"]).any()
+
+
+def test_the_flow_stops_at_the_target_loss():
+    result = train(replace(SMALL, target_loss=0.2, horizon=1e5))
+    assert result.diverged == ""
+    assert result.values["loss"].min() > 0.2
+    assert result.values["times"][-1] < result.values["end_time"] < 1e5
+
+
+def test_a_run_that_diverges_says_so():
+    cell = replace(SMALL, method="descent", learning_rate=1e6, steps=50)
+    result = train(cell)
+    assert "infinite or nan" in result.diverged or result.values["loss"][-1] > 10
