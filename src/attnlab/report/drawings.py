@@ -29,9 +29,8 @@ def draw(figure: Figure, request: Request, ledger: Ledger) -> Drawn | None:
         return None
     with matplotlib.rc_context({"svg.hashsalt": figure.id, "svg.fonttype": "path"}):
         picture, data = figure.draw(records)
-        picture.text(
-            0.003, 0.997, f"scale: {request.scale}", ha="left", va="top", fontsize=7, alpha=0.7
-        )
+        label = f"{figure.id}, scale {request.scale}"
+        picture.suptitle(label, x=0.995, ha="right", fontsize=7, alpha=0.7)
     return Drawn(figure, picture, {"id": figure.id, "scale": request.scale, **data})
 
 

@@ -41,7 +41,9 @@ def score_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
     r"""The score side: coefficients, rates, and how much of F' the attention's motion makes.
 
     `coefficients` (3, 3): $C$ of the signals; `largest_random_coefficient`: max |C| over pairs
-    with a random word; `score_rates` (3, 3) and `largest_random_score_rate`: the same of $S'$;
+    with a random word; `class_coefficients` (7, 7): its mean over the pairs of places in a sample,
+    by class of key and query (three signals, random words of type 1..4); `score_rates` (3, 3)
+    and `largest_random_score_rate`: the same of $S'$;
     `attention_part`: $\max_i |\sum_{l,h} G(x_h) p'_{l,h}|$ over $\rho \bar g$.
     """
     del t
@@ -54,6 +56,7 @@ def score_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
     by_attention = jnp.abs(jnp.einsum("ilh,ih->i", p_rate, view.G[words])).max()
     return {
         "coefficients": moved[:SIGNALS, :SIGNALS],
+        "class_coefficients": _by_class(moved, args),
         "largest_random_coefficient": jnp.abs(_with_random(moved)).max(),
         "score_rates": rates[:SIGNALS, :SIGNALS],
         "largest_random_score_rate": jnp.abs(_with_random(rates)).max(),
@@ -104,6 +107,16 @@ def test_loss(t: Float[Array, ""], view: WordView, args: Context) -> Named:
         "loss": args.loss.value(margins).mean(),
         "error": (margins <= 0).mean(dtype=view.G.dtype),
     }
+
+
+def _by_class(pairs: Float[Array, "d d"], args: Context) -> Float[Array, "7 7"]:
+    words, roles, types = args.batch.words, args.batch.roles, args.batch.types
+    of_random = SIGNALS + types[:, None] - 1
+    kind = jnp.where(roles == Role.RANDOM, of_random, roles - 1)
+    one_hot = (kind[..., None] == jnp.arange(SIGNALS + TYPES)).astype(pairs.dtype)
+    values = pairs[words[:, :, None], words[:, None, :]]
+    totals = jnp.einsum("ikq,ika,iqb->ab", values, one_hot, one_hot)
+    return totals / jnp.einsum("ika,iqb->ab", one_hot, one_hot)
 
 
 def _mean_slope(view: WordView, args: Context) -> Float[Array, ""]:

@@ -25,7 +25,7 @@ from attnlab.numerics.random import normal, stream_key
 from attnlab.papers.yang2024.engines import gram, printed, weights
 from attnlab.papers.yang2024.phase_probes import sample_side, score_side, test_loss, value_side
 from attnlab.papers.yang2024.settings import GradientSettings, TrainingSettings
-from attnlab.papers.yang2024.summaries import phase_1
+from attnlab.papers.yang2024.summaries import phase_1, trends
 from attnlab.probes.attention import attention_by_role, attention_change
 from attnlab.probes.context import Context
 from attnlab.probes.losses_by_type import losses_by_type
@@ -91,7 +91,7 @@ def train(cell: TrainingSettings, key: Key) -> Result:
     trajectory = _train(_program(cell), engine, state, batch, test, numbers)
     series = {**_series(trajectory), **_description(cell, batch)}
     return Result(
-        {**series, **phase_1.summarise(series)},
+        {**series, **phase_1.summarise(series), **trends.summarise(series)},
         diverged="" if trajectory.complete else trajectory.why,
     )
 
@@ -227,7 +227,10 @@ def _description(cell: TrainingSettings, batch: Batch) -> dict[str, Any]:
     return {
         "s0": scales.embeddings,
         "s1": scales.neurons,
-        "a_scale": scales.output_layer,
+        "rate": (scales.neurons**2 + scales.embeddings**2)
+        * cell.m
+        * cell.m1
+        * scales.output_layer**2,
         "words": np.asarray(batch.words, np.int32),
         "labels": np.asarray(batch.labels, np.int8),
     }

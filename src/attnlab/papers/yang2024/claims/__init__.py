@@ -4,5 +4,6 @@ from attnlab.papers.yang2024.claims.appendix import APPENDIX
 from attnlab.papers.yang2024.claims.figure import FIGURE
 from attnlab.papers.yang2024.claims.phase_1 import PHASE_1
 from attnlab.papers.yang2024.claims.phase_2 import PHASE_2
+from attnlab.papers.yang2024.claims.trends import TRENDS
 
-CLAIMS = (*PHASE_1, *PHASE_2, *APPENDIX, *FIGURE)
+CLAIMS = (*PHASE_1, *PHASE_2, *APPENDIX, *FIGURE, *TRENDS)

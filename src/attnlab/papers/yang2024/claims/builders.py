@@ -75,6 +75,8 @@ class RangeLaw:
 
     ranges: tuple[tuple[str, float, float], ...]
     probability: float = PROBABILITY
+    widest: bool = False
+    """Take the runs of the largest width only, for statements about the limit of large m."""
 
     def holds(self, record: Record) -> bool:
         """Whether every scalar is in its range; nan is not."""
@@ -85,6 +87,8 @@ class RangeLaw:
 
 def measure_range(records: Records, law: RangeLaw) -> Measurement:
     """The share of runs in which every scalar is in its range, and each scalar's own spread."""
+    if law.widest:
+        records = records.where(m=max(r.cell.m for r in records))
     held = [law.holds(r) for r in records]
     effect = Effect.of("share of runs in which it holds", wilson(sum(held), len(held)))
     details = []

@@ -1,10 +1,9 @@
-"""The figures of yang2024."""
+"""Figure 1 of the paper: the two phases at its own sizes."""
 
 from typing import Any
 
-import numpy as np
-
 from attnlab.core import Figure, Record, Records
+from attnlab.papers.yang2024.figures.common import numbers
 
 TYPES = ("both signals", "only mu_1", "only mu_2", "neither")
 SCORES = ((0, 1), (1, 0), (2, 0), (2, 1), (0, 0), (1, 1))
@@ -77,21 +76,17 @@ def _draw_losses(panel: Any, record: Record, frozen: Record) -> None:
 def _data(trained: Records, first: Record, frozen: Record) -> dict[str, Any]:
     return {
         "seed": first.seed,
-        "T1_every_sample": _list(trained.column("T1_every_sample")),
-        "T1_type_means": _list(trained.column("T1_type_means")),
-        "times": _list(first["times"]),
-        "scores": {f"{i + 1},{j + 1}": _list(first["scores"][:, i, j]) for i, j in SCORES},
-        "loss": _list(first["loss"]),
-        "loss_by_type": {n: _list(first["loss_by_type"][:, k]) for k, n in enumerate(TYPES)},
-        "loss_attention_frozen": _list(frozen["loss"]),
+        "T1_every_sample": numbers(trained.column("T1_every_sample")),
+        "T1_type_means": numbers(trained.column("T1_type_means")),
+        "times": numbers(first["times"]),
+        "scores": {f"{i + 1},{j + 1}": numbers(first["scores"][:, i, j]) for i, j in SCORES},
+        "loss": numbers(first["loss"]),
+        "loss_by_type": {n: numbers(first["loss_by_type"][:, k]) for k, n in enumerate(TYPES)},
+        "loss_attention_frozen": numbers(frozen["loss"]),
     }
 
 
-def _list(values: np.ndarray) -> list[float]:
-    return [float(x) for x in np.asarray(values)]
-
-
-FIGURES = (
+FIGURE_1 = (
     Figure(
         id="yang2024.figure_1",
         title="Two phases of training",
