@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -26,6 +27,24 @@ def test_nobody_answers(attnlab, tmp_path, free_port):
     assert f"no Dask scheduler answers at {address!r}" in done.err
     assert "required is" in done.err
     assert "`dask scheduler`" in done.err
+
+
+@pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9.2p1\r\n"])
+def test_somebody_else_answers(attnlab, tmp_path, greeting):
+    pytest.importorskip("distributed")
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as thread:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        server.settimeout(30)
+        accepted = thread.submit(_greet, server, greeting)
+        done = attnlab(*COMMAND, "--out", tmp_path, "--dask", address, expect=2)
+        accepted.result().close()
+    assert f"no Dask scheduler answers at {address!r}" in done.err
+
+
+def _greet(server: socket.socket, greeting: bytes) -> socket.socket:
+    connection, _ = server.accept()
+    connection.sendall(greeting)
+    return connection
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ STUDIES = (
         run=f"{RUNS}:compare_gradients",
         designs={
             "smoke": Design((GradientSettings(),), 8),
-            "quick": Design((GradientSettings(), GradientSettings(n=18, L=4, m=16, m1=12)), 20),
+            "quick": Design((GradientSettings(),), 40),
             "paper": Design((GradientSettings(), GradientSettings(n=60, m=32, m1=24)), 50),
         },
         cost=lambda cell: 0.05,
@@ -103,7 +103,7 @@ STUDIES = (
         run=f"{RUNS}:train",
         designs={
             "smoke": Design(_over("m", 64, 128, 256, 512, base=NEURONS), 8),
-            "quick": Design(_over("m", 64, 128, 256, 512, 1024, base=NEURONS), 24),
+            "quick": Design(_over("m", 128, 256, 512, 1024, base=NEURONS), 24),
             "paper": Design(_over("m", 128, 256, 512, 1024, 2048, 4096, base=NEURONS), 100),
         },
         cost=_cost,

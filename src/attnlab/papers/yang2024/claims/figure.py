@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnlab.core import Claim, Control, Measurement, Record, Records
-from attnlab.papers.yang2024.claims.common import FROZEN, SHUFFLED, hypotheses, share_reading
+from attnlab.papers.yang2024.claims.common import FROZEN, hypotheses, share_reading
 from attnlab.papers.yang2024.settings import TrainingSettings, resolve
 from attnlab.papers.yang2024.summaries.series import at_time
 
@@ -102,7 +102,6 @@ FIGURE = (
         hypotheses=hypotheses,
         controls=(
             FROZEN,
-            SHUFFLED,
             Control(
                 "opposite scores", "the signs of the scores reversed", law=FigureLaw(direction=-1)
             ),
