@@ -36,8 +36,10 @@ def test_somebody_else_answers(attnlab, tmp_path, greeting):
         address = f"127.0.0.1:{server.getsockname()[1]}"
         server.settimeout(30)
         accepted = thread.submit(_greet, server, greeting)
-        done = attnlab(*COMMAND, "--out", tmp_path, "--dask", address, expect=2)
-        accepted.result().close()
+        try:
+            done = attnlab(*COMMAND, "--out", tmp_path, "--dask", address, expect=2)
+        finally:
+            accepted.result().close()
     assert f"no Dask scheduler answers at {address!r}" in done.err
 
 

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from attnlab.data.word_cooccurrence import SIGNALS, Role
 from attnlab.dynamics.engine import Named
 from attnlab.models.word_level import WordView, attention, place_drive, score_drive
-from attnlab.probes.context import Context
+from attnlab.probes.context import Context, mean_where
 from attnlab.probes.rates import drive
 
 TYPES = 4
@@ -44,7 +44,9 @@ def score_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
     with a random word; `class_coefficients` (7, 7): its mean over the pairs of places in a sample,
     by class of key and query (three signals, random words of type 1..4); `score_rates` (3, 3)
     and `largest_random_score_rate`: the same of $S'$;
-    `attention_part`: $\max_i |\sum_{l,h} G(x_h) p'_{l,h}|$ over $\rho \bar g$.
+    `attention_part`: $\max_i |\sum_{l,h} G(x_h) p'_{l,h}|$ over $\rho \bar g$;
+    `softmax_rates` (3, 3): mean $p'$ over the samples that hold both signals (rows keys);
+    `largest_random_softmax_rate`: max $|p'|$ from a target signal to a random word.
     """
     del t
     rates = score_rates(view, args)
@@ -61,6 +63,8 @@ def score_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
         "score_rates": rates[:SIGNALS, :SIGNALS],
         "largest_random_score_rate": jnp.abs(_with_random(rates)).max(),
         "attention_part": by_attention / (view.rho * _mean_slope(view, args)),
+        "softmax_rates": _by_signal(p_rate, args),
+        "largest_random_softmax_rate": _at_random_keys(p_rate, args),
     }
 
 
@@ -70,6 +74,7 @@ def sample_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
     `gradient_spread_by_type` (4,): largest over smallest g in a type. `random_word_sum`: the
     largest part of an F that random words make. `unseen_margins` (4,): the margin of each type
     under uniform attention if its random words had no output. `largest_output`: max |F|.
+    `curvature_by_type` (4,): mean g (1 - g). `mean_weighted_margin`: mean g y F, over all.
     """
     del t
     margins = args.margins(view)
@@ -86,6 +91,8 @@ def sample_side(t: Float[Array, ""], view: WordView, args: Context) -> Named:
         "random_word_sum": jnp.abs(sums).max(),
         "unseen_margins": jnp.stack([G1 + G2 + G3, -(G1 + G3), -(G2 + G3), -G3]),
         "largest_output": jnp.abs(margins).max(),
+        "curvature_by_type": mean_where(of_type, g * (1 - g), 0),
+        "mean_weighted_margin": (g[:, 0] * margins).mean(),
     }
 
 
@@ -107,6 +114,20 @@ def test_loss(t: Float[Array, ""], view: WordView, args: Context) -> Named:
         "loss": args.loss.value(margins).mean(),
         "error": (margins <= 0).mean(dtype=view.G.dtype),
     }
+
+
+def _by_signal(p_rate: Float[Array, "n L L"], args: Context) -> Float[Array, "3 3"]:
+    is_signal = args.batch.roles[..., None] == jnp.arange(1, SIGNALS + 1)
+    one_hot = is_signal.astype(p_rate.dtype)
+    totals = jnp.einsum("ilh,ilq,ihk->kq", p_rate, one_hot, one_hot)
+    return totals / jnp.einsum("ilq,ihk->kq", one_hot, one_hot)
+
+
+def _at_random_keys(p_rate: Float[Array, "n L L"], args: Context) -> Float[Array, ""]:
+    roles = args.batch.roles
+    target = (roles == Role.FIRST_SIGNAL) | (roles == Role.SECOND_SIGNAL)
+    pairs = target[:, :, None] & (roles == Role.RANDOM)[:, None, :]
+    return jnp.abs(jnp.where(pairs, p_rate, 0.0)).max()
 
 
 def _by_class(pairs: Float[Array, "d d"], args: Context) -> Float[Array, "7 7"]:

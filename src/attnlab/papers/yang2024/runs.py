@@ -22,10 +22,12 @@ from attnlab.models.linear_mlp_initialisation import Initialisation, deviations
 from attnlab.models.linear_mlp_transformer import Parameters, Sizes, output_by_definition
 from attnlab.numerics.derivatives import directional_difference
 from attnlab.numerics.random import normal, stream_key
+from attnlab.papers.yang2024.early_probes import change_per_use, neuron_rates
 from attnlab.papers.yang2024.engines import gram, printed, weights
 from attnlab.papers.yang2024.phase_probes import sample_side, score_side, test_loss, value_side
 from attnlab.papers.yang2024.settings import GradientSettings, TrainingSettings
-from attnlab.papers.yang2024.summaries import phase_1, trends
+from attnlab.papers.yang2024.summaries import first_phase, phase_1, second_phase, trends
+from attnlab.papers.yang2024.theory import conditions
 from attnlab.probes.attention import attention_by_role, attention_change
 from attnlab.probes.context import Context
 from attnlab.probes.losses_by_type import losses_by_type
@@ -66,6 +68,7 @@ _ON_WORDS = together(
     value_side,
     score_side,
     sample_side,
+    change_per_use,
 )
 PROBES = {
     "words": together(
@@ -73,7 +76,15 @@ PROBES = {
     ),
     # Each width of the weights is a program of its own: fewer probes are compiled sooner.
     "neurons": applied_to(
-        _on_train, together(losses_by_type, word_scores, closeness, neuron_movement)
+        _on_train,
+        together(
+            losses_by_type,
+            word_scores,
+            closeness,
+            attention_change,
+            neuron_movement,
+            neuron_rates,
+        ),
     ),
 }
 
@@ -91,7 +102,13 @@ def train(cell: TrainingSettings, key: Key) -> Result:
     trajectory = _train(_program(cell), engine, state, batch, test, numbers)
     series = {**_series(trajectory), **_description(cell, batch)}
     return Result(
-        {**series, **phase_1.summarise(series), **trends.summarise(series)},
+        {
+            **series,
+            **phase_1.summarise(series),
+            **trends.summarise(series),
+            **second_phase.summarise(series, cell),
+            **first_phase.summarise(series, _stated_sizes(cell, series)),
+        },
         diverged="" if trajectory.complete else trajectory.why,
     )
 
@@ -234,6 +251,12 @@ def _description(cell: TrainingSettings, batch: Batch) -> dict[str, Any]:
         "words": np.asarray(batch.words, np.int32),
         "labels": np.asarray(batch.labels, np.int8),
     }
+
+
+def _stated_sizes(cell: TrainingSettings, series: dict[str, Any]) -> conditions.Sizes:
+    """What the paper's bounds are functions of."""
+    s0, s1 = series["s0"], series["s1"]
+    return conditions.Sizes(cell.n, cell.L, cell.d, cell.m, cell.m1, s0, s1)
 
 
 # --- gradients three ways ---------------------------------------------------------------------

@@ -3,9 +3,16 @@
 from dataclasses import replace
 
 from attnlab.core import Design, Study
-from attnlab.papers.yang2024.settings import GradientSettings, TrainingSettings, resolve
+from attnlab.papers.yang2024.auxiliary_settings import SoftmaxSettings, TailSettings
+from attnlab.papers.yang2024.settings import (
+    GradientSettings,
+    SystemSettings,
+    TrainingSettings,
+    resolve,
+)
 
 RUNS = "attnlab.papers.yang2024.runs"
+UNTRAINED = "attnlab.papers.yang2024.initial_runs"
 
 
 def _cost(cell: TrainingSettings) -> float:
@@ -50,6 +57,39 @@ NEURONS = replace(SMALL, probes="neurons")
 LATE = replace(SMALL, horizon=1e9, target_loss=1e-6)
 
 
+WIDE = replace(SMALL, m=2**14)
+START = replace(SMALL, m1=16, c0=0.01, engine="weights")
+"""Few neurons, so that m is far above m1 already where the weights can be drawn."""
+NARROW = replace(START, m=2**10, m1=64)
+DISTRIBUTION = TrainingSettings(n=3000, L=5, d=64, sampler="independent", words="repeated")
+
+
+def _perturbations(L: int) -> tuple[SoftmaxSettings, ...]:
+    return tuple(SoftmaxSettings(L=L, size=size) for size in (0.003, 0.01, 0.03, 0.1))
+
+
+def _tails(*dimensions: int) -> tuple[TailSettings, ...]:
+    return tuple(TailSettings(m=m, delta=delta) for m in dimensions for delta in (0.1, 0.01))
+
+
+SAMPLES = replace(LATE, m=2**14)
+BESIDE_TRAINED = replace(LATE, c0=1.0)
+"""Condition 1's own scale of the initialisation, at which attention learns soonest."""
+
+
+def _sets(*sizes: tuple[int, int]) -> tuple[TrainingSettings, ...]:
+    """Cells by (n, L)."""
+    return tuple(replace(SAMPLES, n=n, L=L) for n, L in sizes)
+
+
+def _with_and_without_attention(*widths: int) -> tuple[TrainingSettings, ...]:
+    return tuple(
+        replace(BESIDE_TRAINED, m=m, attention=attention)
+        for m in widths
+        for attention in ("trained", "frozen")
+    )
+
+
 def _short(cell: TrainingSettings) -> TrainingSettings:
     return replace(cell, steps=6_000)
 
@@ -69,13 +109,26 @@ STUDIES = (
         program=lambda cell: (cell.n, cell.L, cell.m, cell.m1, cell.formula),
     ),
     Study(
+        id="yang2024.system",
+        summary="the dynamical system of appendix C against derivatives along the flow",
+        settings=SystemSettings,
+        run="attnlab.papers.yang2024.system_runs:compare_system",
+        designs={
+            "smoke": Design((SystemSettings(),), 8),
+            "quick": Design((SystemSettings(),), 40),
+            "paper": Design((SystemSettings(), SystemSettings(n=60, m=32, m1=24)), 50),
+        },
+        cost=lambda cell: 0.05,
+        program=lambda cell: (cell.n, cell.L, cell.m, cell.m1, cell.formula),
+    ),
+    Study(
         id="yang2024.appendix_a",
         summary="30,000 steps of descent at the paper's own sizes, under two initialisations",
         settings=TrainingSettings,
         run=f"{RUNS}:train",
         designs={
             "smoke": Design((_short(MATCHING), _short(LITERAL)), 2),
-            "quick": Design((MATCHING, LITERAL), 4),
+            "quick": Design((MATCHING, LITERAL), 2),
             "paper": Design((MATCHING, LITERAL), 100),
         },
         cost=_cost,
@@ -97,13 +150,137 @@ STUDIES = (
         program=_program,
     ),
     Study(
+        id="yang2024.samples_early",
+        summary="the first phase over the number of samples n",
+        settings=TrainingSettings,
+        run=f"{RUNS}:train",
+        designs={
+            "smoke": Design(_over("n", 12, 24, 48, base=WIDE), 8),
+            "quick": Design(_over("n", 12, 24, 48, base=WIDE), 20),
+            "paper": Design(_over("n", 12, 24, 48, 96, base=WIDE), 100),
+        },
+        cost=_cost,
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.lengths_early",
+        summary="the first phase over the number of words in a sample L",
+        settings=TrainingSettings,
+        run=f"{RUNS}:train",
+        designs={
+            "smoke": Design(_over("L", 4, 5, 6, base=WIDE), 8),
+            "quick": Design(_over("L", 4, 5, 6, base=WIDE), 20),
+            "paper": Design(_over("L", 4, 5, 6, 8, base=replace(WIDE, n=96)), 100),
+        },
+        cost=_cost,
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.initial_scale",
+        summary="the first phase over the scale c0 of the initialisation",
+        settings=TrainingSettings,
+        run=f"{RUNS}:train",
+        designs={
+            "smoke": Design(_over("c0", 0.003, 0.01, 0.03, 0.1, base=WIDE), 10),
+            "quick": Design(_over("c0", 0.003, 0.01, 0.03, 0.1, base=WIDE), 30),
+            "paper": Design(_over("c0", 0.001, 0.003, 0.01, 0.03, 0.1, base=WIDE), 100),
+        },
+        cost=_cost,
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.initial",
+        summary="sizes and first rates at the start, without training, over m",
+        settings=TrainingSettings,
+        run=f"{UNTRAINED}:draw_start",
+        designs={
+            "smoke": Design(_over("m", 2**10, 2**12, 2**14, base=START), 30),
+            "quick": Design(_over("m", 2**10, 2**12, 2**14, base=START), 60),
+            "paper": Design(_over("m", *(2**k for k in range(10, 17)), base=START), 300),
+        },
+        cost=lambda cell: 0.02 + 2e-8 * cell.m * (cell.m1 + 3 * cell.vocabulary),
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.initial_samples",
+        summary="the same over the number of samples n",
+        settings=TrainingSettings,
+        run=f"{UNTRAINED}:draw_start",
+        designs={
+            "smoke": Design(_over("n", 12, 24, 48, base=NARROW), 16),
+            "quick": Design(_over("n", 12, 24, 48, base=NARROW), 30),
+            "paper": Design(_over("n", 12, 24, 48, 96, base=NARROW), 300),
+        },
+        cost=lambda cell: 0.02 + 2e-8 * cell.m * (cell.m1 + 3 * cell.vocabulary),
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.distribution",
+        summary="independent samples of the data distribution",
+        settings=TrainingSettings,
+        run=f"{UNTRAINED}:draw_samples",
+        designs={
+            "smoke": Design((DISTRIBUTION,), 10),
+            "quick": Design((DISTRIBUTION,), 10),
+            "paper": Design((DISTRIBUTION,), 100),
+        },
+        cost=lambda cell: 0.05,
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.training_sets",
+        summary="training sets and sizes as the studies of the first phase have them",
+        settings=TrainingSettings,
+        run=f"{UNTRAINED}:draw_samples",
+        designs={
+            "smoke": Design((replace(SMALL, m=2**9),), 60),
+            "quick": Design((replace(SMALL, m=2**9), replace(SMALL, n=60, L=5, m=2**10)), 60),
+            "paper": Design((replace(SMALL, m=2**9), replace(SMALL, n=60, L=5, m=2**10)), 300),
+        },
+        cost=lambda cell: 0.02,
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.softmax",
+        summary="perturbations of a softmax, over their size",
+        settings=SoftmaxSettings,
+        run=f"{UNTRAINED}:perturb_softmax",
+        designs={
+            "smoke": Design(_perturbations(8), 10),
+            "quick": Design(_perturbations(8), 20),
+            "paper": Design((*_perturbations(8), *_perturbations(60)), 100),
+        },
+        cost=lambda cell: 0.01,
+        program=lambda cell: (cell.L, cell.draws),
+    ),
+    Study(
+        id="yang2024.tails",
+        summary="norms and products of Gaussian vectors, over their dimension",
+        settings=TailSettings,
+        run=f"{UNTRAINED}:draw_tails",
+        designs={
+            "smoke": Design(_tails(16, 1024), 10),
+            "quick": Design(_tails(16, 128, 1024), 20),
+            "paper": Design(_tails(16, 128, 1024, 8192), 100),
+        },
+        cost=lambda cell: 0.01,
+        program=lambda cell: (cell.m, cell.draws),
+    ),
+    Study(
         id="yang2024.neurons",
         summary="the same on the weights, at widths where single neurons can be followed",
         settings=TrainingSettings,
         run=f"{RUNS}:train",
         designs={
             "smoke": Design(_over("m", 64, 128, 256, 512, base=NEURONS), 8),
-            "quick": Design(_over("m", 128, 256, 512, 1024, base=NEURONS), 24),
+            "quick": Design(_over("m", 64, 128, 256, 512, 1024, base=NEURONS), 24),
             "paper": Design(_over("m", 128, 256, 512, 1024, 2048, 4096, base=NEURONS), 100),
         },
         cost=_cost,
@@ -119,6 +296,36 @@ STUDIES = (
             "smoke": Design(_over("m", 2**10, 2**15, base=LATE), 20),
             "quick": Design(_over("m", 2**10, 2**13, 2**16, 2**20, base=LATE), 20),
             "paper": Design(_over("m", *(2**k for k in range(10, 21)), base=LATE), 100),
+        },
+        cost=_cost,
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.samples",
+        summary="gradient flow to a loss of 1e-6 over the number of samples n and their length L",
+        settings=TrainingSettings,
+        run=f"{RUNS}:train",
+        designs={
+            "smoke": Design(_sets((12, 4), (24, 6), (96, 4)), 18),
+            "quick": Design(_sets((12, 4), (24, 4), (48, 4), (96, 4), (18, 6), (24, 6)), 18),
+            "paper": Design(
+                _sets(*((n, L) for L in (4, 5, 6, 8) for n in (12, 18, 24, 48, 96))), 50
+            ),
+        },
+        cost=_cost,
+        resolve=resolve,
+        program=_program,
+    ),
+    Study(
+        id="yang2024.frozen",
+        summary="the same runs with attention trained and frozen, at Condition 1's own scale",
+        settings=TrainingSettings,
+        run=f"{RUNS}:train",
+        designs={
+            "smoke": Design(_with_and_without_attention(128), 18),
+            "quick": Design(_with_and_without_attention(128, 1024), 18),
+            "paper": Design(_with_and_without_attention(128, 512, 2048, 8192), 100),
         },
         cost=_cost,
         resolve=resolve,

@@ -1,4 +1,4 @@
-"""Appendix B: the printed gradients."""
+"""Appendices B and C: the printed gradients and the printed dynamical system."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from attnlab.core import Claim, Control, Effect, Measurement, Reading, Record, Records
 from attnlab.evidence.intervals import decide_at_most
-from attnlab.papers.yang2024.settings import GradientSettings
+from attnlab.papers.yang2024.settings import GradientSettings, SystemSettings
 
 MATRICES = ("W", "W_V", "W_K", "W_Q")
 
@@ -53,7 +53,65 @@ def positive() -> Records:
     )
 
 
+KINDS = ("outputs", "neurons", "values", "scores", "queries", "keys")
+
+
+def measure_system(records: Records, law: GradientLaw) -> Measurement:
+    """The largest errors of the printed system over all runs and kinds of variables."""
+    exact = {kind: float(records.column(f"system_error_{kind}").max()) for kind in KINDS}
+    steps = {kind: float(records.column(f"system_difference_{kind}").max()) for kind in KINDS}
+    printed = Effect("largest relative error against the flow", *[max(exact.values())] * 3)
+    difference = Effect("largest error / error of the difference", *[max(steps.values())] * 3)
+    worst = max(exact, key=lambda kind: exact[kind])
+    return Measurement(
+        (
+            Reading("against the flow", _within(printed, law.autodiff), printed, f"worst: {worst}"),
+            Reading("against differences", _within(difference, law.difference), difference),
+        )
+    )
+
+
+def positive_system() -> Records:
+    """Runs with errors of rounding size."""
+    values = {f"system_error_{kind}": np.float64(1e-15) for kind in KINDS}
+    values |= {f"system_difference_{kind}": np.float64(0.1) for kind in KINDS}
+    return Records(Record("yang2024.system", SystemSettings(), seed, values) for seed in range(8))
+
+
 APPENDIX = (
+    Claim(
+        id="yang2024.appendix_c",
+        title="The closed dynamical system (lemmas C.1 to C.4)",
+        statement=(
+            "Along gradient flow the neurons' outputs on words, the products of neurons, and the "
+            "Grams of values, scores, queries and keys change at the rates that appendix C gives, "
+            "for samples in which no word is repeated."
+        ),
+        measured=(
+            "The formulas, written out place by place, against the derivative of each variable "
+            "along the flow of the model's definition by automatic differentiation (relative "
+            "error at most 1e-12), and against central differences (at most their own error)."
+        ),
+        studies=("yang2024.system",),
+        measure=measure_system,
+        law=GradientLaw(),
+        controls=(
+            Control(
+                "first terms",
+                "the second sum of each equation left out",
+                changes={"formula": "first_terms"},
+            ),
+        ),
+        positive=positive_system,
+        readings=(
+            ("against the flow", "the formulas against automatic differentiation"),
+            ("against differences", "the formulas against central differences"),
+        ),
+        notes=(
+            "C.1 ranges over the neurons, not over the embedding, as the print's index says; C.2's "
+            "set U is read as the signals and the common token."
+        ),
+    ),
     Claim(
         id="yang2024.appendix_b",
         title="The gradients of the four matrices",

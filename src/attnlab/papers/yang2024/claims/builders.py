@@ -43,7 +43,7 @@ class ExponentLaw:
     tolerance: float = TOLERANCE
 
 
-def measure_exponent(records: Records, law: ExponentLaw) -> Measurement:
+def measure_exponent(records: Records, law: ExponentLaw, level: float = 0.95) -> Measurement:
     """The fitted exponent against the law. A run without the scalar counts against it."""
     finite = [r for r in records.finite() if np.isfinite(r[law.scalar]) and r[law.scalar] > 0]
     share = Effect.of(f"share of runs that have {law.scalar}", wilson(len(finite), len(records)))
@@ -52,7 +52,9 @@ def measure_exponent(records: Records, law: ExponentLaw) -> Measurement:
     if not finite:
         return Measurement((Reading("exponent", "inconclusive", share),))
     fit = fit_exponent(
-        [getattr(r.cell, law.setting) for r in finite], [float(r[law.scalar]) for r in finite]
+        [getattr(r.cell, law.setting) for r in finite],
+        [float(r[law.scalar]) for r in finite],
+        level=level,
     )
     effect = Effect(f"exponent of {law.scalar} in {law.setting}", fit.exponent, fit.low, fit.high)
     constant = Constant(

@@ -18,6 +18,7 @@ from typing import Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from attnlab.core import BadInput
@@ -54,14 +55,17 @@ def bartlett(
             "(initial=weights), or the engine `weights`"
         )
     of = deviations(sizes, initialisation)
-    for_a, for_values, for_scores = jax.random.split(key, 3)
+    of_values, of_scores, squares = jax.random.split(key, 3)
+    # All in one draw: this sampler is slow to compile.
+    freedom = [[sizes.m1], sizes.m - np.arange(count + 1), sizes.m - np.arange(2 * count)]
+    chi_squared = 2 * jax.random.gamma(squares, np.concatenate(freedom) / 2, dtype=jnp.float64)
     A = jnp.asarray(of.output_layer**2 * sizes.m1)
     if initialisation.output_layer == "same_as_weights":
-        A = of.output_layer**2 * _chi_squared(for_a, jnp.asarray(float(sizes.m1)))
+        A = of.output_layer**2 * chi_squared[0]
     of_u = jnp.reshape(of.neurons * jnp.sqrt(A), 1)
     scales = jnp.concatenate([of_u, jnp.full(count, of.embeddings)])
-    values = _gram(_bartlett_factor(for_values, sizes.m, count + 1) * scales)
-    scores = _gram(_bartlett_factor(for_scores, sizes.m, 2 * count) * of.embeddings)
+    values = _gram(scales * _bartlett_factor(of_values, chi_squared[1 : count + 2]))
+    scores = _gram(of.embeddings * _bartlett_factor(of_scores, chi_squared[count + 2 :]))
     rho, G = values[0, 0], values[0, 1:]
     return Grams(
         G=G,
@@ -87,16 +91,10 @@ def mean(
     return Grams(none, rho, own, nothing, own, own, none, rho), A
 
 
-def _bartlett_factor(key: PRNGKeyArray, m: int, count: int) -> Float[Array, "w w"]:
-    """R, upper triangular, with R^T R in the law of X^T X for X (m, count) standard normal."""
-    above, on = jax.random.split(key)
-    off_diagonal = jnp.triu(jax.random.normal(above, (count, count), jnp.float64), 1)
-    freedom = m - jnp.arange(count, dtype=jnp.float64)
-    return off_diagonal + jnp.diag(jnp.sqrt(_chi_squared(on, freedom)))
-
-
-def _chi_squared(key: PRNGKeyArray, freedom: Float[Array, "..."]) -> Float[Array, "..."]:
-    return 2 * jax.random.gamma(key, freedom / 2, dtype=jnp.float64)
+def _bartlett_factor(key: PRNGKeyArray, chi_squared: Float[Array, " k"]) -> Float[Array, "k k"]:
+    """R, upper triangular, with the roots of these numbers as its diagonal."""
+    drawn = jax.random.normal(key, (chi_squared.size, chi_squared.size), jnp.float64)
+    return jnp.triu(drawn, 1) + jnp.diag(jnp.sqrt(chi_squared))
 
 
 def _gram(factor: Float[Array, "k w"]) -> Float[Array, "w w"]:

@@ -1,0 +1,326 @@
+r"""The second phase in scalars: what claims on appendix F read off a finished run.
+
+The window. Phase 2 is defined by its conditions (Definition F.1), so it is taken to begin where
+those with exact constants, and margins of at least 1, hold for good; it ends with the run. A run
+in which that stretch is shorter than a factor of ten in time has no phase 2: its scalars are nan.
+
+Legend: $S_k=\sum_{i\in I_k}g_i$; $s_k=\sum_{i\in I_k}g_i(1-g_i)$; $\tau=\rho(0)\,t$; `late` is the
+second half of the window in log t. Scales of attention are the paper's, at constant one.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from attnlab.papers.yang2024.summaries.series import Series
+from attnlab.papers.yang2024.theory.asymptote import balanced_limit, balancing_root, types_of
+from attnlab.papers.yang2024.theory.conditions import DEFINITION_F1, Course, Sizes, courses
+
+SHORTEST = 10.0
+"""A second phase lasts until at least ten times its beginning."""
+DECISIVE = tuple(
+    c.name for c in DEFINITION_F1 if c.constant == "given" or c.name == "smallest_margin"
+)
+"""The conditions whose holding for good is the beginning of phase 2."""
+OFF_ROOT = 0.01
+"""R counts as away from a root if it is off by more than this."""
+
+
+def summarise(series: Series, cell: Any) -> dict[str, float]:
+    """All scalars of the second phase; none for a run without the probes they need."""
+    if "coefficients" not in series:
+        return {}
+    s0, s1 = float(series["s0"]), float(series["s1"])
+    sizes = Sizes(cell.n, cell.L, cell.d, cell.m, cell.m1, s0, s1)
+    with np.errstate(all="ignore"):
+        table = conditions(series, sizes)
+        first = begin(table, series["times"])
+        found = first is not None
+        w = slice(first or 0, None)
+        scalars = {
+            "phase_2_begin": float(series["times"][w][0]),
+            **_implied(series, sizes, w),
+            **_gradients(series, w),
+            **_outputs(series, sizes, w),
+            **_growth(series, sizes, w),
+            **_attention(series, sizes, w),
+        }
+        scalars = {name: float(x) if found else math.nan for name, x in scalars.items()}
+        return {**scalars, **_whole_run(series, cell)}
+
+
+# --- the window -------------------------------------------------------------------------------
+
+
+def conditions(series: Series, sizes: Sizes) -> tuple[Course, ...]:
+    """Every condition of Definition F.1 that a run records, along the run."""
+    S = _sums(series, "gradient_by_type")
+    with np.errstate(all="ignore"):
+        values = {
+            "key_change": series["key_change"],
+            "query_change": series["query_change"],
+            "softmax_change": series["attention_change"],
+            "neuron_sum": series["rho"],
+            "value_gradient": series["value_part"],
+            "attention_gradient": series["attention_part"],
+            "type_4_below_2_and_3": S[3] / np.minimum(S[1], S[2]),
+            "types_2_and_3_below_1": np.maximum(S[1], S[2]) / S[0],
+            "type_1_below_the_rest": S[0] / (S[1] + S[2] + S[3]),
+            "types_2_and_3_alike": np.maximum(S[1] / S[2], S[2] / S[1]),
+            "smallest_margin": series["smallest_margin"],
+            "signal_size": np.abs(series["signal_outputs"]).max(axis=1),
+            "random_word_sum": series["random_word_sum"],
+            "time_exponent": np.log(series["times"]) / math.log(sizes.m),
+        }
+        return courses(DEFINITION_F1, sizes, series["times"], values)
+
+
+def begin(table: tuple[Course, ...], times: np.ndarray) -> int | None:
+    """The record from which the decisive conditions hold for good; None if phase 2 is too short."""
+    failed = np.zeros(len(times), bool)
+    for course in table:
+        if course.condition.name in DECISIVE:
+            upper = course.condition.relation == "<="
+            failed |= ~(course.ratio <= 1) if upper else ~(course.ratio >= 1)
+    bad = np.flatnonzero(failed)
+    first = int(bad[-1]) + 1 if bad.size else 1
+    if first >= len(times) or times[-1] < SHORTEST * times[first]:
+        return None
+    return first
+
+
+def _implied(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
+    """Per condition the constant that the window needs, and when constant one first fails."""
+    inside = {k: v for k, v in series.items() if np.ndim(v) and len(v) == len(series["times"])}
+    inside = {k: np.asarray(v)[w] for k, v in inside.items()}
+    inside["words"] = series["words"]
+    rho = float(series["rho"][0])
+    scalars = {}
+    for course in conditions(inside, sizes):
+        name, late = course.condition.name, course.first_violation
+        scalars[f"constant_of_{name}"] = course.implied_constant
+        scalars[f"violation_of_{name}"] = math.inf if late is None else late * rho
+    return scalars
+
+
+# --- gradients --------------------------------------------------------------------------------
+
+
+def _gradients(series: Series, w: slice) -> dict[str, float]:
+    S1, S2, S3, S4 = _sums(series, "gradient_by_type")[:, w]
+    slopes = _sums(series, "curvature_by_type")[:, w].T
+    total, rest = S1 + S2 + S3 + S4, S2 + S3 + S4
+    rate_1, rate_2, rate_3 = series["signal_rates"][w].T
+    gaps = np.array([rest - S1, S1 - S2, S1 - S3])
+    R = (rest - S1) / (S1 - S2)
+    # The band's two sides, each as the constant C that it leaves.
+    above = -rate_3 / np.maximum(rate_1, rate_2) - 1
+    below = 1 + rate_3 / (rate_1 + rate_2)
+    n, L = np.shape(series["words"])
+    roots = np.array([balancing_root(s) for s in slopes])
+    own = _own_word_terms(np.array([S1, S2, S3, S4]), n, L)
+    full = np.array([root_with_random_words(s, e) for s, e in zip(slopes, own.T, strict=True)])
+    s1, s2, s3, _ = slopes.T
+    return {
+        "imbalance_2_3": np.max(np.abs(S2 - S3) / np.minimum(S2, S3)),
+        "imbalance_1_2": np.max(np.abs(S1 - S2) / np.minimum(S1, S2)),
+        "least_gap": np.min(gaps / total),
+        "largest_gap_ratio": np.max(np.abs(total / gaps)),
+        "signal_rate_ratio": np.max(np.maximum(rate_1 / rate_2, rate_2 / rate_1)),
+        "band_constant": np.min([above, below]),
+        "band_constant_late": min(above[-1], below[-1]),
+        "c_over_a": np.mean(-(s2 + s3 + 2 * s1) / (s1 + s2)),
+        "least_root": roots.min(),
+        "largest_root": roots.max(),
+        "contraction": _contraction(R, roots),
+        "contraction_with_random_words": _contraction(R, full),
+        "R_end": R[-1],
+        "gradient_spread": np.max(series["gradient_spread_by_type"][w]),
+    }
+
+
+def _own_word_terms(S: np.ndarray, n: int, L: int) -> np.ndarray:
+    """e_1..e_4: what a sample's own random words add to (yF)', over S_1 - S_2, by type."""
+    places = np.array([L - 3, L - 2, L - 2, L - 1])[:, None]
+    share = np.array([2, 6, 6, 6])[:, None] / n
+    return places * share * S / (S[0] - S[1])
+
+
+def root_with_random_words(slopes: np.ndarray, own: np.ndarray) -> float:
+    r"""Where R' = 0 if each sample also learns its own random words.
+
+    $$aR^2+bR+c=0,\quad a=s_1+s_2,\quad b=s_3+s_4-(1+e_1)s_1+e_2s_2,$$
+    $$c=-\big((2+e_1)s_1+(1-e_2)s_2+(1-e_3)s_3-e_4s_4\big)$$
+
+    Legend: `slopes` are $s_k$ and `own` $e_k$, both (4,); $e=0$ gives `balancing_root`.
+    """
+    (s1, s2, s3, s4), (e1, e2, e3, e4) = slopes, own
+    a, b = s1 + s2, s3 + s4 - (1 + e1) * s1 + e2 * s2
+    c = -((2 + e1) * s1 + (1 - e2) * s2 + (1 - e3) * s3 - e4 * s4)
+    square = b * b - 4 * a * c
+    return (-b + math.sqrt(square)) / (2 * a) if square >= 0 else math.nan
+
+
+def _contraction(R: np.ndarray, roots: np.ndarray) -> float:
+    """The share of steps, among those away from the root, in which R goes towards it."""
+    away = roots[:-1] - R[:-1]
+    counted = np.abs(away) > OFF_ROOT
+    towards = np.diff(R) * away > 0
+    return float(towards[counted].mean()) if counted.any() else 1.0
+
+
+# --- outputs ----------------------------------------------------------------------------------
+
+
+def _outputs(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
+    times, loss = series["times"][w], series["loss"][w]
+    G1, G2, G3 = series["signal_outputs"][w].T
+    ratios = np.array([G1 / G2, -G1 / G3, -G2 / G3])
+    spread = np.where((ratios > 0).all(axis=0), np.maximum(ratios, 1 / ratios).max(axis=0), np.nan)
+    n, L, m, m1 = sizes.n, sizes.L, sizes.m, sizes.m1
+    value_terms = m1 * (L * (sizes.s0**2 * math.sqrt(m) + 1 / m) + sizes.s0**2 * m)
+    random_rate = series["largest_random_rate"][w] / (loss * (sizes.neuron_rate / n + value_terms))
+    late = _late(times)
+    limit = balanced_limit(n, L)
+    slope = _slope(np.log(times)[late], series["random_word_sum"][w][late])
+    grown = np.log1p(times * series["rho"][0])
+    values = np.array([series["value_rates"][w][:, i, j] for i, j in ((0, 1), (0, 0), (1, 1))])
+    common = np.array([series["value_rates"][w][:, i, 2] for i in (0, 1)])
+    return {
+        "output_ratio": np.max(spread),
+        "output_ratio_time_exponent": _slope(np.log(times), np.log(spread)),
+        "random_rate_constant": np.max(random_rate),
+        "random_output_constant": np.max(n * series["output_change_random"][w] / grown),
+        "random_sum_end": series["random_word_sum"][-1],
+        "random_sum_log_slope": slope,
+        "random_sum_slope_over_limit": slope / np.abs(limit.random_sums).max(),
+        "least_value_rate_between_signals": np.min(values / loss),
+        "largest_value_rate_to_common": np.max(common / loss),
+        "value_part": np.max(series["value_part"][w]) * L,
+    }
+
+
+# --- losses and the growth of rho and V -------------------------------------------------------
+
+
+def _growth(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
+    times, loss, rho = series["times"][w], series["loss"][w], series["rho"][w]
+    n, L = np.shape(series["words"])
+    limit = balanced_limit(n, L)
+    steps = np.diff(1 / loss) / np.diff(times)
+    middle = np.sqrt(times[1:] * times[:-1])
+    rate = float(series["rate"])
+    printed = 2 * sizes.m1 * series["mean_weighted_margin"][w]
+    V12 = series["value_correlations"][w][:, 0, 1]
+    return {
+        "loss_slope": steps[-1],
+        "least_loss_slope": np.min(steps) / sizes.neuron_rate,
+        "largest_loss_slope": np.max(steps) / sizes.neuron_rate,
+        "loss_slope_time_exponent": _slope(np.log(middle), np.log(steps)),
+        "loss_slope_over_limit": steps[-1] * limit.loss_constant / rate,
+        "rho_growth": rho[-1] - rho[0],
+        "rho_over_neuron_rate": rho[-1] / sizes.neuron_rate,
+        "rho_growth_over_integral": (rho[-1] - rho[0]) / _integral(times, printed),
+        "value_growth": series["value_change"][-1] + series["value_change"][w][0],
+        "value_growth_over_integral": (V12[-1] - V12[0])
+        / _integral(times, series["value_rates"][w][:, 0, 1]),
+        "key_growth": series["key_change"][-1] + series["key_change"][w][0],
+        "query_growth": series["query_change"][-1] + series["query_change"][w][0],
+    }
+
+
+# --- attention --------------------------------------------------------------------------------
+
+PAIRS = ((1, 0, 1), (0, 1, 1), (2, 0, -1), (2, 1, -1))
+"""(key, query, sign) of the coefficients that the paper says to be large."""
+
+
+def _attention(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
+    loss, times = series["loss"][w], series["times"][w]
+    n, L, m, s0 = sizes.n, sizes.L, sizes.m, sizes.s0
+    scores = _pairs(series["score_rates"][w]) / (loss * s0**2 * math.sqrt(m) / L)
+    softmax = _pairs(series["softmax_rates"][w]) / (loss * s0**2 / L**2)
+    coefficients = _pairs(series["coefficients"][w])[:, -1]
+    unit = s0**2 / sizes.neuron_rate
+    random_score = loss * s0**2 * (math.sqrt(m) / (n * L) + 1)
+    random_softmax = loss * s0**2 * (1 / (n * L**2) + 1 / (L * math.sqrt(m)))
+    largest_random = series["largest_random_coefficient"][-1]
+    in_logs = scores.mean(axis=0) / np.log1p(times * series["rho"][0])
+    return {
+        "least_score_rate": scores.min(),
+        "largest_score_rate": scores.max(),
+        "score_rate_time_exponent": _slope(np.log(times), np.log(in_logs)),
+        "random_score_rate": np.max(series["largest_random_score_rate"][w] / random_score),
+        "least_softmax_rate": softmax.min(),
+        "largest_softmax_rate": softmax.max(),
+        "random_softmax_rate": np.max(series["largest_random_softmax_rate"][w] / random_softmax),
+        "softmax_change": series["attention_change"][-1] * L**2,
+        "attention_part": np.max(series["attention_part"][w]),
+        "least_coefficient": coefficients.min() / (unit * (math.sqrt(m) / L + 1)),
+        "largest_coefficient": coefficients.max() / (unit * (math.sqrt(m) / L + 1)),
+        "random_coefficient": largest_random / (unit * (math.sqrt(m) / (n * L) + 1)),
+        "coefficient_ratio": coefficients.min() / largest_random,
+        "coefficient_ratio_over_guarantee": coefficients.min()
+        / largest_random
+        / min(n, math.sqrt(m) / L),
+    }
+
+
+# --- without a window -------------------------------------------------------------------------
+
+
+def _whole_run(series: Series, cell: Any) -> dict[str, float]:
+    """Scalars that a run has even if it never enters phase 2."""
+    times, end = series["times"], float(series["T1_every_sample"])
+    printed = 2 * cell.m1 * np.asarray(series["mean_weighted_margin"])
+    correct = printed[times >= end]
+    late = _late(times[1:])
+    log_t, unseen = np.log(times[1:]), np.min(series["unseen_margins"][1:], axis=1)
+    test = np.log(np.maximum(series["test_loss"][1:], 1e-300))
+    size = np.abs(printed).max()
+    return {
+        "rho_rate_error": float(np.max(np.abs(series["rho_rate"] - printed)) / size),
+        "least_rho_rate_once_correct": float(np.min(correct)) if correct.size else math.nan,
+        "loss_end": float(series["loss"][-1]),
+        "end_time_in_rho": float(series["end_time"] * series["rho"][0]),
+        "test_loss_end": float(series["test_loss"][-1]),
+        "test_loss_time_exponent": float(_slope(log_t[late], test[late])),
+        "unseen_margin_end": float(unseen[-1]),
+        "unseen_margin_log_slope": float(_slope(log_t[late], unseen[late])),
+    }
+
+
+# --- arithmetic -------------------------------------------------------------------------------
+
+
+def _sums(series: Series, name: str) -> np.ndarray:
+    """Sums over the samples of each type, (4, records), from the means by type."""
+    counts = np.bincount(types_of(series["words"]), minlength=5)[1:]
+    return (np.asarray(series[name]) * counts).T
+
+
+def _pairs(series: np.ndarray) -> np.ndarray:
+    """The entries that the paper says to be large, with their signs (4, records)."""
+    return np.array([sign * series[:, key, query] for key, query, sign in PAIRS])
+
+
+def _late(times: np.ndarray) -> np.ndarray:
+    return times >= math.sqrt(times[0] * times[-1])
+
+
+def _slope(x: np.ndarray, y: np.ndarray) -> float:
+    """The slope of the least-squares line; nan if a value is missing."""
+    if len(x) < 2 or not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return math.nan
+    x = x - x.mean()
+    return float(x @ y / (x @ x))
+
+
+def _integral(times: np.ndarray, rate: np.ndarray) -> float:
+    """The integral of a rate over the records, by a cubic spline in log t."""
+    if len(times) < 3 or not (times > 0).all():
+        return math.nan
+    log_t = np.log(times)
+    return float(CubicSpline(log_t, times * rate).integrate(log_t[0], log_t[-1]))
