@@ -197,9 +197,9 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{UNTRAINED}:draw_start",
         designs={
-            "smoke": Design(_over("m", 2**10, 2**12, 2**14, base=START), 30),
-            "quick": Design(_over("m", 2**10, 2**12, 2**14, base=START), 60),
-            "paper": Design(_over("m", *(2**k for k in range(10, 17)), base=START), 300),
+            "smoke": Design(_over("m", *(2**k for k in range(9, 14)), base=START), 16),
+            "quick": Design(_over("m", *(2**k for k in range(9, 14)), base=START), 40),
+            "paper": Design(_over("m", *(2**k for k in range(9, 17)), base=START), 300),
         },
         cost=lambda cell: 0.02 + 2e-8 * cell.m * (cell.m1 + 3 * cell.vocabulary),
         resolve=resolve,
@@ -211,9 +211,9 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{UNTRAINED}:draw_start",
         designs={
-            "smoke": Design(_over("n", 12, 24, 48, base=NARROW), 16),
-            "quick": Design(_over("n", 12, 24, 48, base=NARROW), 30),
-            "paper": Design(_over("n", 12, 24, 48, 96, base=NARROW), 300),
+            "smoke": Design(_over("n", 12, 18, 24, 36, 48, base=NARROW), 12),
+            "quick": Design(_over("n", 12, 18, 24, 36, 48, base=NARROW), 30),
+            "paper": Design(_over("n", 12, 18, 24, 36, 48, 96, base=NARROW), 300),
         },
         cost=lambda cell: 0.02 + 2e-8 * cell.m * (cell.m1 + 3 * cell.vocabulary),
         resolve=resolve,
@@ -307,10 +307,10 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{RUNS}:train",
         designs={
-            "smoke": Design(_sets((12, 4), (24, 6), (96, 4)), 18),
-            "quick": Design(_sets((12, 4), (24, 4), (48, 4), (96, 4), (18, 6), (24, 6)), 18),
+            "smoke": Design(_sets((12, 4), (24, 6), (72, 4)), 18),
+            "quick": Design(_sets((12, 4), (24, 4), (48, 4), (72, 4), (18, 6), (24, 6)), 18),
             "paper": Design(
-                _sets(*((n, L) for L in (4, 5, 6, 8) for n in (12, 18, 24, 48, 96))), 50
+                _sets(*((n, L) for L in (4, 5, 6, 8) for n in (12, 18, 24, 48, 72))), 50
             ),
         },
         cost=_cost,

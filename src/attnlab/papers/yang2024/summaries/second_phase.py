@@ -198,7 +198,7 @@ def _outputs(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
         "random_sum_slope_over_limit": slope / np.abs(limit.random_sums).max(),
         "least_value_rate_between_signals": np.min(values / loss),
         "largest_value_rate_to_common": np.max(common / loss),
-        "value_part": np.max(series["value_part"][w]) * L,
+        "largest_value_part": np.max(series["value_part"][w]) * L,
     }
 
 
@@ -257,7 +257,7 @@ def _attention(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
         "largest_softmax_rate": softmax.max(),
         "random_softmax_rate": np.max(series["largest_random_softmax_rate"][w] / random_softmax),
         "softmax_change": series["attention_change"][-1] * L**2,
-        "attention_part": np.max(series["attention_part"][w]),
+        "largest_attention_part": np.max(series["attention_part"][w]),
         "least_coefficient": coefficients.min() / (unit * (math.sqrt(m) / L + 1)),
         "largest_coefficient": coefficients.max() / (unit * (math.sqrt(m) / L + 1)),
         "random_coefficient": largest_random / (unit * (math.sqrt(m) / (n * L) + 1)),
