@@ -150,7 +150,7 @@ class Reproduce(Options):
         _draw(figures, self)
         with ledgers.reading(self.out) as ledger:
             found = verdicts(claims, request, ledger)
-            text = page.page(papers, request, ledger)
+            text = page.page(papers, request, ledger, found)
         terminal.output().print(terminal.verdict_table(found))
         _write(self.out / "verdicts.json", _pretty([as_json(v) for v in found]))
         _write(self.out / "report.html", text.encode())

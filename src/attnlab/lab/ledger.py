@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 APPLICATION = 0x61746E6C  # "atnl", in the SQLite header
 SCHEMA = 1
+KEPT_BYTES = 2**29
 TABLES = """
 CREATE TABLE record(
   identity TEXT NOT NULL, code TEXT NOT NULL, stack TEXT NOT NULL,
@@ -53,6 +54,8 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection, path: Path):
         self._db = connection
         self.path = path
+        self._read: dict[tuple[str, str, str], Record] = {}
+        self._read_bytes = 0
 
     # --- finished runs ---
 
@@ -65,23 +68,31 @@ class Ledger:
         found: list[Record] = []
         failed = missing = 0
         for task in tasks:
-            row = self._row(task, "diverged, digest, payload, seconds")
-            if row is None:
+            record = self._read.get(self._key(task)) or self._record(task)
+            if record is None:
                 has_failed = bool(self._attempts(task, "failed"))
                 failed, missing = failed + has_failed, missing + (not has_failed)
-                continue
-            diverged, digest, data, seconds = row
-            if payload.digest(data, diverged) != digest:
-                raise BadInput(
-                    f"the record {task.identity[:12]} of {task.study.id} in {self.path} does not "
-                    "match its digest: the file is damaged; restore it from a copy or use "
-                    "another --out"
-                )
-            values = payload.decode(data)
-            found.append(
-                Record(task.study.id, task.cell, task.seed, values, diverged, float(seconds))
-            )
+            else:
+                found.append(record)
         return Records(found, failed=failed, missing=missing)
+
+    def _record(self, task: "Task") -> Record | None:
+        row = self._row(task, "diverged, digest, payload, seconds")
+        if row is None:
+            return None
+        diverged, digest, data, seconds = row
+        if payload.digest(data, diverged) != digest:
+            raise BadInput(
+                f"the record {task.identity[:12]} of {task.study.id} in {self.path} does not match "
+                "its digest: the file is damaged; restore it from a copy or use another --out"
+            )
+        values = payload.decode(data)
+        record = Record(task.study.id, task.cell, task.seed, values, diverged, float(seconds))
+        # Many claims read the same records: keep them, up to a limit.
+        if self._read_bytes < KEPT_BYTES:
+            self._read[self._key(task)] = record
+            self._read_bytes += len(data)
+        return record
 
     def save(self, task: "Task", data: bytes, diverged: str, seconds: float) -> None:
         """Write a finished run and its attempt, in one transaction."""

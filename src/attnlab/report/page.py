@@ -15,10 +15,16 @@ from attnlab.report.terminal import number
 from attnlab.report.verdicts import verdicts
 
 
-def page(papers: Iterable[Paper], request: Request, ledger: Ledger) -> str:
-    """The whole page as text."""
+def page(
+    papers: Iterable[Paper],
+    request: Request,
+    ledger: Ledger,
+    found: Iterable[Verdict] | None = None,
+) -> str:
+    """The whole page as text. `found` are the verdicts, if they are evaluated already."""
     from jinja2 import Environment, StrictUndefined
 
+    known = {verdict.id: verdict for verdict in found or ()}
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -29,12 +35,16 @@ def page(papers: Iterable[Paper], request: Request, ledger: Ledger) -> str:
         stack=fingerprint.stack(),
         request=request,
         changes=", ".join(f"{k}={v}" for k, v in request.changes.items()),
-        papers=[_paper(paper, request, ledger) for paper in papers],
+        papers=[_paper(paper, request, ledger, known) for paper in papers],
     )
 
 
-def _paper(paper: Paper, request: Request, ledger: Ledger) -> dict[str, Any]:
-    found = verdicts(paper.claims, request, ledger)
+def _paper(
+    paper: Paper, request: Request, ledger: Ledger, known: dict[str, Verdict]
+) -> dict[str, Any]:
+    unknown = [claim for claim in paper.claims if claim.id not in known]
+    known = known | {v.id: v for v in verdicts(unknown, request, ledger)}
+    found = [known[claim.id] for claim in paper.claims]
     tasks = everything_for((*paper.claims, *paper.figures), request)
     return {
         "paper": paper,

@@ -1,0 +1,183 @@
+"""Times the reduced engines of yang2024 against the engine on the weights.
+
+Four measurements, single-threaded, in one process, what is compared interleaved:
+
+1. descent at n=60, L=5, m=1024, m1=2048: `gram` against `weights` (required: 15 times faster),
+   and `gram` at m = m1 = 10^6 against itself (required: at most 1.25 times as long);
+2. figure 1's horizon: the flow on `gram` against 30,000 steps on `weights` (required: 30 times);
+3. m = m1 = 10^6 from Bartlett's factors to a loss of 1e-6, with compilation (required: under 30 s
+   and 1 GB);
+4. `symmetric` at 100 values of n and L, with compilation (required: under 5 s without it).
+
+Prints medians; exits 1 if a requirement is missed.
+
+    NPROC=1 JAX_ENABLE_X64=1 python benchmarks/bench_yang_engines.py
+"""
+
+import argparse
+import os
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("NPROC", "1")
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attnlab.cells import Key
+from attnlab.data.word_cooccurrence import BalancedTrainingSet
+from attnlab.dynamics.descent import PlainStep, descend
+from attnlab.dynamics.flow import flow
+from attnlab.dynamics.trajectory import Trajectory
+from attnlab.models.linear_mlp_initialisation import Initialisation
+from attnlab.models.linear_mlp_transformer import Sizes
+from attnlab.numerics.random import stream_key
+from attnlab.papers.yang2024.engines import gram, symmetric, weights
+from attnlab.papers.yang2024.engines.gram_rows import row_count
+
+KEY = Key("{}", 0)
+N = 60
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """The time of one run."""
+    begin = time.perf_counter()
+    jax.block_until_ready(run())
+    return time.perf_counter() - begin
+
+
+def medians(repetitions: int, *runs: Callable[[], Any]) -> list[float]:
+    """The median time of each, interleaved, after one run that compiles."""
+    for run in runs:
+        jax.block_until_ready(run())
+    times = [[seconds(run) for run in runs] for _ in range(repetitions)]
+    return [statistics.median(of_run) for of_run in zip(*times, strict=True)]
+
+
+def verdict(name: str, value: float, required: float, at_least: bool) -> bool:
+    """Print a requirement and whether it is met."""
+    met = value >= required if at_least else value <= required
+    word = "at least" if at_least else "at most"
+    print(f"  {name}: {value:.3g} (required: {word} {required:g}) {'' if met else 'MISSED'}")
+    return met
+
+
+def descent(repetitions: int) -> bool:
+    """`gram` against `weights`, and against itself at a million."""
+    sizes, wide = Sizes(163, 5, 1024, 2048), Sizes(163, 5, 10**6, 10**6)
+    distribution = BalancedTrainingSet(sizes.d, sizes.L)
+    batch = distribution.sample(stream_key(KEY, "data"), N)
+    init, scheme, rows = stream_key(KEY, "init"), Initialisation(), row_count(distribution, N)
+    slow = weights.start(init, batch, sizes, scheme)
+    fast = gram.start(init, batch, sizes, scheme, rows=rows)
+    huge = gram.start(init, batch, wide, scheme, rows=rows, initial="bartlett")
+    steps, slow_steps = 1000, 100
+
+    def run(pair: tuple[Any, Any], eta: float, steps: int) -> Callable[[], Trajectory]:
+        return lambda: descend(*pair, PlainStep(eta), np.array([0, steps]))
+
+    after = [run(pair, 1e-4, slow_steps)().values["loss"][-1] for pair in (slow, fast)]
+    gap = abs(float(after[1] / after[0]) - 1)
+    assert gap < 1e-10, f"the two do not train the same model: {gap}"
+    of_slow, of_fast, of_huge = medians(
+        repetitions,
+        run(slow, 1e-4, slow_steps),
+        run(fast, 1e-4, steps),
+        run(huge, 1e-7, steps),
+    )
+    of_slow *= steps / slow_steps
+    print(f"descent, n=60 L=5 d=163 m=1024 m1=2048; losses agree to {gap:.1e}")
+    print(f"  weights {1e6 * of_slow / steps:.0f} microseconds a step, gram ", end="")
+    print(f"{1e6 * of_fast / steps:.0f}, gram at m=m1=10^6 {1e6 * of_huge / steps:.0f}")
+    met = verdict("times faster", of_slow / of_fast, 15, True)
+    return verdict("at a million, times as long", of_huge / of_fast, 1.25, False) and met
+
+
+def figure_1(repetitions: int) -> bool:
+    """The flow over the horizon of figure 1 against its 30,000 steps."""
+    sizes, steps, eta = Sizes(64, 5, 128, 256), 30_000, 0.01
+    distribution = BalancedTrainingSet(sizes.d, sizes.L, distinct=False)
+    batch = distribution.sample(stream_key(KEY, "data"), N)
+    scheme = Initialisation("linear_default", "same_as_weights")
+    slow = weights.start(stream_key(KEY, "init"), batch, sizes, scheme)
+    fast = gram.start(stream_key(KEY, "init"), batch, sizes, scheme, rows=sizes.d)
+    times, settings = np.array([0, steps * eta]), gram.flow_settings(*fast)
+    of_slow, of_fast = medians(
+        repetitions,
+        lambda: descend(*slow, PlainStep(eta), np.array([0, steps])),
+        lambda: flow(*fast, times, **settings),
+    )
+    run = flow(*fast, times, **settings)
+    print("figure 1, n=60 L=5 d=64 m=128 m1=256, linear_default, same_as_weights")
+    print(f"  weights, {steps} steps: {of_slow:.2f} s; gram, flow at rtol 1e-6: {of_fast:.3f} s")
+    print(f"  the flow {run.why}")
+    return verdict("times faster", of_slow / of_fast, 30, True)
+
+
+def million() -> bool:
+    """A million neurons of width a million, to a loss of 1e-6."""
+    sizes = Sizes(163, 5, 10**6, 10**6)
+    distribution = BalancedTrainingSet(sizes.d, sizes.L)
+
+    @jax.jit
+    def run(data: Any, init: Any) -> Trajectory:
+        batch = distribution.sample(data, N)
+        options = {"rows": row_count(distribution, N), "initial": "bartlett"}
+        engine, state = gram.start(init, batch, sizes, Initialisation(), **options)
+        times = jnp.concatenate([jnp.zeros(1), jnp.geomspace(1e-2, 1e8, 40)])
+        settings = gram.flow_settings(engine, state)
+        return flow(engine, state, times * gram.time_unit(state), target_loss=1e-6, **settings)
+
+    keys = (stream_key(KEY, "data"), stream_key(KEY, "init"))
+    cold, warm = (seconds(lambda: run(*keys)) for _ in range(2))
+    print(f"m=m1=10^6, n=60 L=5, theory: {run(*keys).why}")
+    print(f"  {cold:.1f} s with compilation, {warm:.2f} s without")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    met = verdict("seconds with compilation", cold, 30, False)
+    return verdict("megabytes, the whole process so far", memory, 1000, False) and met
+
+
+def sweep(repetitions: int) -> bool:
+    """One hundred values of n and L by classes of words."""
+    n, L = (x.reshape(-1) for x in np.meshgrid(np.linspace(12, 300, 10), np.linspace(4, 13, 10)))
+
+    def one(numbers: tuple[Any, Any]) -> Any:
+        n, L = numbers
+        m = 1e4
+        engine, state = symmetric.start_at(n, L, m, A=m, rho=m, kappa=1 / L)
+        times = jnp.asarray([0, 1e4 / m])
+        return flow(engine, state, times, **symmetric.flow_settings(engine, state)).values["loss"]
+
+    run = jax.jit(lambda n, L: jax.lax.map(one, (n, L)))
+    cold = seconds(lambda: run(n, L))
+    (warm,) = medians(repetitions, lambda: run(n, L))
+    engine, state = symmetric.start_at(60, 5, 1e4, A=1e4, rho=1e4, kappa=0.2)
+    (steps,) = medians(
+        repetitions, lambda: descend(engine, state, PlainStep(1e-6), np.array([0, 10_000]))
+    )
+    print(
+        f"symmetric, 100 flows to 10^4/rho_0: {cold:.1f} s with compilation, {warm:.2f} s without"
+    )
+    print(f"  a step of descent: {1e6 * steps / 10_000:.1f} microseconds")
+    return verdict("seconds", warm, 5, False)
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=5)
+    options = parser.parse_args()
+    # The memory of the process only grows, so what is measured for it comes first.
+    met = [million()]
+    met += [part(options.repetitions) for part in (descent, figure_1, sweep)]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
