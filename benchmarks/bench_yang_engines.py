@@ -170,7 +170,7 @@ def sweep(repetitions: int) -> bool:
 
 def main() -> int:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=5)
     options = parser.parse_args()
     # The memory of the process only grows, so what is measured for it comes first.

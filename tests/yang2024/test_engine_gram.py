@@ -482,18 +482,22 @@ def test_what_grams_tell_of_neurons() -> None:
     sizes, scheme = Sizes(d=23, L=4, m=64, m1=200), Initialisation(c0=1.0)
 
     @jax.jit
-    def draw(key):
+    def run(key):
         batch = BalancedTrainingSet(sizes.d, sizes.L).sample(key, 12)
-        return weights.start(key, batch, sizes, scheme), gram.start(key, batch, sizes, scheme)
+        on_weights, parameters = weights.start(key, batch, sizes, scheme)
+        engine, state = gram.start(key, batch, sizes, scheme)
+        after, moved = jax.lax.fori_loop(
+            0,
+            50,
+            lambda _, x: (on_weights.step(x[0], 0.01)[1], engine.step(x[1], 0.01)[1]),
+            (parameters, state),
+        )
+        now, before = (on_weights.view(x).neurons for x in (after, parameters))
+        return now, before, state, engine.view(moved)
 
-    (on_weights, parameters), (engine, state) = draw(jax.random.key(0))
-    record_at = np.array([0, 50])
-    after = descend(on_weights, parameters, PlainStep(0.01), record_at).state
-    now, before = on_weights.view(after).neurons, on_weights.view(parameters).neurons
+    now, before, state, view = run(jax.random.key(0))
     exact = np.asarray(neuron_gram_change(now, before))
     a, h = np.asarray(now.a), np.asarray(now.a @ (now.W - before.W)) / sizes.m1
-
-    view = engine.view(descend(engine, state, PlainStep(0.01), record_at).state)
     law = neuron_law(sizes, scheme, state)
     common, deviation = law.change(view)
     np.testing.assert_allclose(a @ exact @ a / sizes.m1**2, common, rtol=1e-10)
@@ -546,7 +550,7 @@ def test_only_some_words_carry_rows() -> None:
 
     @eqx.filter_jit
     def run(engine, state, batch):
-        after = descend(engine, state, PlainStep(0.03), np.array([0, 200])).state
+        after = jax.lax.fori_loop(0, 200, lambda _, x: engine.step(x, 0.03)[1], state)
         return after, margins(jnp.asarray(0.0), engine.view(after), Context(engine.rows_of(batch)))
 
     of_whole, of_asked = run(*whole, test), run(*asked, test)

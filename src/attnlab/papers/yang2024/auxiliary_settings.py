@@ -43,6 +43,26 @@ class TailSettings:
             raise BadInput(f"got delta={self.delta}; a failure probability is below 1")
 
 
+@dataclass(frozen=True)
+class ClassSettings:
+    """One flow on seven classes of words, from the mean of the theory's initialisation."""
+
+    n: int = setting(96, origin="ours", symbol="n", help="training samples")
+    L: int = setting(4, origin="ours", symbol="L", help="words in a sample; 3, or 4 and more")
+    m: int = setting(2**14, origin="ours", symbol="m", help="embedding dimension")
+    m1: int = setting(64, origin="ours", symbol="m_1", help="neurons")
+    c0: float = setting(0.1, origin="ours", symbol="c_0", help="sigma_0 = c0 / sqrt(L m)")
+    horizon: float = setting(100.0, origin="ours", help="end of the flow, in units of 1/rho(0)")
+    records: int = setting(100, origin="ours", samples=False, help="recorded times")
+
+    def __post_init__(self):
+        _require_positive(self, "n", "m", "m1", "c0", "horizon")
+        if self.L < 3 or self.records < 3:
+            raise BadInput(
+                f"got L={self.L} and records={self.records}; at least 3 of each are required"
+            )
+
+
 def _require_positive(cell: object, *names: str) -> None:
     for name in names:
         if not getattr(cell, name) > 0:

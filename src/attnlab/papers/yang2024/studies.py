@@ -3,7 +3,11 @@
 from dataclasses import replace
 
 from attnlab.core import Design, Study
-from attnlab.papers.yang2024.auxiliary_settings import SoftmaxSettings, TailSettings
+from attnlab.papers.yang2024.auxiliary_settings import (
+    ClassSettings,
+    SoftmaxSettings,
+    TailSettings,
+)
 from attnlab.papers.yang2024.settings import (
     GradientSettings,
     SystemSettings,
@@ -13,6 +17,7 @@ from attnlab.papers.yang2024.settings import (
 
 RUNS = "attnlab.papers.yang2024.runs"
 UNTRAINED = "attnlab.papers.yang2024.initial_runs"
+CLASSES = "attnlab.papers.yang2024.class_runs"
 
 
 def _cost(cell: TrainingSettings) -> float:
@@ -62,6 +67,13 @@ START = replace(SMALL, m1=16, c0=0.01, engine="weights")
 """Few neurons, so that m is far above m1 already where the weights can be drawn."""
 NARROW = replace(START, m=2**10, m1=64)
 DISTRIBUTION = TrainingSettings(n=3000, L=5, d=64, sampler="independent", words="repeated")
+
+
+SAMPLE_SIZES = (96, 192, 384, 768, 1536, 3072)
+
+
+def _classes(setting: str, *levels: int, **changes: int) -> tuple[ClassSettings, ...]:
+    return tuple(ClassSettings(**{**changes, setting: level}) for level in levels)
 
 
 def _perturbations(L: int) -> tuple[SoftmaxSettings, ...]:
@@ -150,41 +162,39 @@ STUDIES = (
         program=_program,
     ),
     Study(
-        id="yang2024.samples_early",
-        summary="the first phase over the number of samples n",
-        settings=TrainingSettings,
-        run=f"{RUNS}:train",
+        id="yang2024.classes_samples",
+        summary="the first phase on classes of words, from the mean start, over n",
+        settings=ClassSettings,
+        run=f"{CLASSES}:train_classes",
         designs={
-            "smoke": Design(_over("n", 12, 24, 48, base=WIDE), 8),
-            "quick": Design(_over("n", 12, 24, 48, base=WIDE), 20),
-            "paper": Design(_over("n", 12, 24, 48, 96, base=WIDE), 100),
+            "smoke": Design(_classes("n", *SAMPLE_SIZES), 1),
+            "quick": Design(_classes("n", *SAMPLE_SIZES), 1),
+            "paper": Design(_classes("n", 48, *SAMPLE_SIZES, 6144), 1),
         },
-        cost=_cost,
-        resolve=resolve,
-        program=_program,
+        cost=lambda cell: 0.1,
+        program=lambda cell: cell.records,
     ),
     Study(
-        id="yang2024.lengths_early",
-        summary="the first phase over the number of words in a sample L",
-        settings=TrainingSettings,
-        run=f"{RUNS}:train",
+        id="yang2024.classes_lengths",
+        summary="the first phase on classes of words, from the mean start, over L",
+        settings=ClassSettings,
+        run=f"{CLASSES}:train_classes",
         designs={
-            "smoke": Design(_over("L", 4, 5, 6, base=WIDE), 8),
-            "quick": Design(_over("L", 4, 5, 6, base=WIDE), 20),
-            "paper": Design(_over("L", 4, 5, 6, 8, base=replace(WIDE, n=96)), 100),
+            "smoke": Design(_classes("L", 4, 6, 8, 12, 16, 24, n=1200), 1),
+            "quick": Design(_classes("L", 4, 6, 8, 12, 16, 24, n=1200), 1),
+            "paper": Design(_classes("L", 4, 6, 8, 12, 16, 24, 32, 48, n=4800), 1),
         },
-        cost=_cost,
-        resolve=resolve,
-        program=_program,
+        cost=lambda cell: 0.1,
+        program=lambda cell: cell.records,
     ),
     Study(
         id="yang2024.initial_scale",
-        summary="the first phase over the scale c0 of the initialisation",
+        summary="the first phase over the scale c0 of the initialisation, of one draw each",
         settings=TrainingSettings,
-        run=f"{RUNS}:train",
+        run=f"{UNTRAINED}:train_at_scale",
         designs={
-            "smoke": Design(_over("c0", 0.003, 0.01, 0.03, 0.1, base=WIDE), 10),
-            "quick": Design(_over("c0", 0.003, 0.01, 0.03, 0.1, base=WIDE), 30),
+            "smoke": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 8),
+            "quick": Design(_over("c0", 0.001, 0.003, 0.01, 0.03, 0.1, base=WIDE), 12),
             "paper": Design(_over("c0", 0.001, 0.003, 0.01, 0.03, 0.1, base=WIDE), 100),
         },
         cost=_cost,
@@ -293,8 +303,8 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{RUNS}:train",
         designs={
-            "smoke": Design(_over("m", 2**10, 2**15, base=LATE), 20),
-            "quick": Design(_over("m", 2**10, 2**13, 2**16, 2**20, base=LATE), 20),
+            "smoke": Design(_over("m", 2**11, 2**14, 2**17, 2**20, base=LATE), 16),
+            "quick": Design(_over("m", *(2**k for k in range(10, 21, 2)), base=LATE), 16),
             "paper": Design(_over("m", *(2**k for k in range(10, 21)), base=LATE), 100),
         },
         cost=_cost,
@@ -307,10 +317,10 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{RUNS}:train",
         designs={
-            "smoke": Design(_sets((12, 4), (24, 6), (72, 4)), 18),
-            "quick": Design(_sets((12, 4), (24, 4), (48, 4), (72, 4), (18, 6), (24, 6)), 18),
+            "smoke": Design(_sets((12, 4), (24, 6), (60, 4)), 16),
+            "quick": Design(_sets((12, 4), (24, 4), (48, 4), (60, 4), (18, 6), (24, 6)), 16),
             "paper": Design(
-                _sets(*((n, L) for L in (4, 5, 6, 8) for n in (12, 18, 24, 48, 72))), 50
+                _sets(*((n, L) for L in (4, 5, 6, 8) for n in (12, 18, 24, 48, 60))), 50
             ),
         },
         cost=_cost,
@@ -323,8 +333,8 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{RUNS}:train",
         designs={
-            "smoke": Design(_with_and_without_attention(128), 18),
-            "quick": Design(_with_and_without_attention(128, 1024), 18),
+            "smoke": Design(_with_and_without_attention(128), 16),
+            "quick": Design(_with_and_without_attention(128, 1024), 16),
             "paper": Design(_with_and_without_attention(128, 512, 2048, 8192), 100),
         },
         cost=_cost,

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.core import Claim, Constant, Control, Measurement, Reading, Record, Records
+from attnlab.core import (
+    Claim,
+    Constant,
+    Control,
+    Hypothesis,
+    Measurement,
+    Reading,
+    Record,
+    Records,
+)
 from attnlab.evidence.multiplicity import combine_outcomes, simultaneous_level
 from attnlab.papers.yang2024.claims.builders import (
     ExponentLaw,
@@ -120,13 +129,18 @@ def parts_claim(
         studies=tuple(dict.fromkeys(f"yang2024.{part.study}" for part in parts)),
         measure=measure_parts,
         law=law,
-        hypotheses=texts.pop("hypotheses", hypotheses),
+        hypotheses=texts.pop("hypotheses", drawn_hypotheses),
         controls=(*controls, *changes),
         positive=lambda: parts_fixture(law, positive or {}),
         readings=(("all parts", "the conjunction of the parts"), *names),
         constants=(*constants, *texts.pop("constants", ())),
         **texts,
     )
+
+
+def drawn_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
+    """The hypotheses of the runs that draw a training set; classes of words have none to check."""
+    return hypotheses(Records(r for r in records if "words" in r.values))
 
 
 def describe(law: ExponentLaw | RangeLaw) -> str:

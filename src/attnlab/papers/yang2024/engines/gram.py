@@ -12,8 +12,8 @@ $\operatorname{tr}K - \operatorname{tr}Q$ and $|K|^2 + |Q|^2 - 2|S|^2$.
 
 Only some words carry a row: the three signals, the words of the training set, and any that are
 asked for beside them. The weights of a word that does not occur stand still, but its Grams with
-other words do not ($G(\mu) = u^\top W_V\mu$ moves with u): a word that a test sample will hold
-must be carried. `rows_of` turns the words of a batch into rows; views and probes speak of rows,
+other words do not ($G(\mu) = u^\top W_V\mu$ moves with u): a word that a test sample holds must
+be carried. `rows_of` turns the words of a batch into rows; views and probes speak of rows,
 and rows are words if all are carried.
 
 Legend: w words carried, n samples of L places, width m; the other letters as in

@@ -59,7 +59,7 @@ def bartlett(
     # All in one draw: this sampler is slow to compile.
     freedom = [[sizes.m1], sizes.m - np.arange(count + 1), sizes.m - np.arange(2 * count)]
     chi_squared = 2 * jax.random.gamma(squares, np.concatenate(freedom) / 2, dtype=jnp.float64)
-    A = jnp.asarray(of.output_layer**2 * sizes.m1)
+    A = jnp.asarray(of.output_layer**2 * sizes.m1, float)
     if initialisation.output_layer == "same_as_weights":
         A = of.output_layer**2 * chi_squared[0]
     of_u = jnp.reshape(of.neurons * jnp.sqrt(A), 1)
@@ -84,7 +84,7 @@ def mean(
 ) -> tuple[Grams, Float[Array, ""]]:
     """The expectation of the Grams, and of A."""
     of = deviations(sizes, initialisation)
-    A = jnp.asarray(of.output_layer**2 * sizes.m1)
+    A = jnp.asarray(of.output_layer**2 * sizes.m1, float)
     rho = of.neurons**2 * sizes.m * A
     own = of.embeddings**2 * sizes.m * jnp.eye(count)
     nothing, none = jnp.zeros((count, count)), jnp.zeros(count)

@@ -16,7 +16,7 @@ W it is independent of the whole run, and given h, $W_\perp h \sim N(0, \sigma_1
 probability $1-\delta$ or drawn from. What the Grams do not give even in law is a joint draw over
 several times (the direction of h turns), and the change of $w_j^\top W_V\mu$: its mean is
 $a_j (G(t) - G(0))/A$, but its spread $\sigma_1 |W_V(t)\mu - W_V(0)\mu|$ needs products of values at
-two times. Take the engine `weights` for those.
+two times. Take the engine `weights` for those. Weight decay shrinks W(0) and is not covered.
 
 Legend: w_j the rows of W (m1, m); a (m1,) with |a_j| the same for all j here; s1 the deviation of
 an entry of W(0); rho_0 = rho(0).

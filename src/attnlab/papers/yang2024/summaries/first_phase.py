@@ -39,6 +39,29 @@ def summarise(series: Series, sizes: Sizes) -> dict[str, float]:
     return scalars
 
 
+def summarise_classes(series: Series, sizes: Sizes) -> dict[str, float]:
+    """What a run on classes of words says of random words and of scores (E.9, E.15, E.26, E.28)."""
+    end = float(series[END])
+    signals = np.abs(np.asarray(series["signal_outputs"])).max(axis=1)
+    random = np.nanmax(np.abs(np.asarray(series["random_outputs"])), axis=1)
+    values = {**series, "signals": signals, "random": random}
+    score = largest_until(values, "score_change", end)
+    moved = largest_until(values, "random", end)
+    value = float(_per_time(values, "random_value_change", end))
+    return {
+        "random_growth": float(_per_time(values, "random", end)) / sizes.rate,
+        "random_share": _over(moved, largest_until(values, "signals", end)),
+        # Each random word is in one sample: (N_mu + N_nu)/n = 2/n.
+        "value_use_rate_random": value * sizes.n / 2,
+        "score_over_bound": score / _score_bound(sizes),
+    }
+
+
+def _score_bound(sizes: Sizes) -> float:
+    """Theorem E.28's bound at constant one."""
+    return sizes.m**-1.5 * (1 / sizes.L + 1 / math.sqrt(sizes.m))
+
+
 def _samples(series: Series, end: float) -> dict[str, float]:
     """Corollary E.20 and Proposition E.21."""
     types = types_of(np.asarray(series["words"]))
@@ -77,7 +100,7 @@ def _band(series: Series, sizes: Sizes, end: float) -> dict[str, float]:
 
 def _words(series: Series, sizes: Sizes, end: float) -> dict[str, float]:
     """Definition E.2, E.3, E.9, E.15, E.23, E.25 and E.28, as far as words show them."""
-    n, L, m, m1 = sizes.n, sizes.L, sizes.m, sizes.m1
+    n, L, m = sizes.n, sizes.L, sizes.m
     by = {
         name: largest_until(series, name, end)
         for name in (
@@ -85,25 +108,18 @@ def _words(series: Series, sizes: Sizes, end: float) -> dict[str, float]:
             "key_change",
             "query_change",
             "attention_change",
-            "output_change_signal",
-            "output_change_random",
             "largest_random_rate",
         )
     }
     unit = (sizes.s0**2 + sizes.s1**2) * m
-    random_rate = by["largest_random_rate"] / m1
+    random_rate = by["largest_random_rate"] / sizes.m1
     keys = sizes.s0**2 * math.sqrt(m)
-    share = _over(by["output_change_random"], by["output_change_signal"])
     scalars = {
         "score_movement": by["score_change"] * m**1.5,
         "key_movement": _over(by["key_change"], keys),
         "query_movement": _over(by["query_change"], keys),
-        "random_share": share,
-        "random_share_over_bound": share / (1 / n + 1 / math.sqrt(m)),
         "attention_over_bound": by["attention_change"] / (1 / (math.sqrt(m) * L) + L / m),
-        "score_over_bound": by["score_change"] / (m**-1.5 * (1 / L + 1 / math.sqrt(m))),
-        "score_change_until_T1": by["score_change"],
-        "random_rate": random_rate / unit,
+        "score_over_bound": by["score_change"] / _score_bound(sizes),
         "random_rate_over_bound": random_rate / (unit / n + sizes.s0**2 * L * math.sqrt(m)),
     }
     for kind in ("value", "score", "key", "query"):
@@ -144,7 +160,7 @@ def _neurons(series: Series, sizes: Sizes, end: float) -> dict[str, float]:
     of_random = largest_until(series, "largest_random_neuron_rate", end)
     return {
         "neuron_movement": R * m1,
-        "neuron_random_over_bound": _over(random, R * (1 / n + 1 / math.sqrt(m))),
+        "neuron_random_share": _over(random, R),
         "neuron_gram_rate": float(rate),
         "neuron_gram_over_bound": _over(float(rate), stated),
         "neuron_error_over_bound": _sup(series, np.asarray(series["neuron_rate_error"]), end)

@@ -5,7 +5,8 @@ those with exact constants, and margins of at least 1, hold for good; it ends wi
 in which that stretch is shorter than a factor of ten in time has no phase 2: its scalars are nan.
 
 Legend: $S_k=\sum_{i\in I_k}g_i$; $s_k=\sum_{i\in I_k}g_i(1-g_i)$; $\tau=\rho(0)\,t$; `late` is the
-second half of the window in log t. Scales of attention are the paper's, at constant one.
+second half of the window in log t. Attention is in the paper's units, at constant one; what has a
+random word is in units of its bound's first term alone, which makes the check the stricter one.
 """
 
 import math
@@ -18,13 +19,17 @@ from attnlab.papers.yang2024.summaries.series import Series
 from attnlab.papers.yang2024.theory.asymptote import balanced_limit, balancing_root, types_of
 from attnlab.papers.yang2024.theory.conditions import DEFINITION_F1, Course, Sizes, courses
 
+PREFIX = "phase_2_"
+"""Of every scalar that is nan where a run has no second phase."""
 SHORTEST = 10.0
 """A second phase lasts until at least ten times its beginning."""
 DECISIVE = tuple(
     c.name for c in DEFINITION_F1 if c.constant == "given" or c.name == "smallest_margin"
 )
 """The conditions whose holding for good is the beginning of phase 2."""
-OFF_ROOT = 0.01
+MANY = balanced_limit(math.inf, 4)
+"""The limit of infinitely many samples: 17 and 3/2, whatever their length."""
+OFF_ROOT = 0.02
 """R counts as away from a root if it is off by more than this."""
 
 
@@ -40,15 +45,15 @@ def summarise(series: Series, cell: Any) -> dict[str, float]:
         found = first is not None
         w = slice(first or 0, None)
         scalars = {
-            "phase_2_begin": float(series["times"][w][0]),
+            "begin": series["times"][w][0],
             **_implied(series, sizes, w),
             **_gradients(series, w),
             **_outputs(series, sizes, w),
             **_growth(series, sizes, w),
             **_attention(series, sizes, w),
         }
-        scalars = {name: float(x) if found else math.nan for name, x in scalars.items()}
-        return {**scalars, **_whole_run(series, cell)}
+        prefixed = {f"{PREFIX}{k}": float(x) if found else math.nan for k, x in scalars.items()}
+        return {**prefixed, **_whole_run(series, cell, table)}
 
 
 # --- the window -------------------------------------------------------------------------------
@@ -79,20 +84,28 @@ def conditions(series: Series, sizes: Sizes) -> tuple[Course, ...]:
 
 def begin(table: tuple[Course, ...], times: np.ndarray) -> int | None:
     """The record from which the decisive conditions hold for good; None if phase 2 is too short."""
-    failed = np.zeros(len(times), bool)
-    for course in table:
-        if course.condition.name in DECISIVE:
-            upper = course.condition.relation == "<="
-            failed |= ~(course.ratio <= 1) if upper else ~(course.ratio >= 1)
-    bad = np.flatnonzero(failed)
-    first = int(bad[-1]) + 1 if bad.size else 1
+    first = _for_good(table, DECISIVE)
     if first >= len(times) or times[-1] < SHORTEST * times[first]:
         return None
     return first
 
 
+def _for_good(table: tuple[Course, ...], names: tuple[str, ...]) -> int:
+    """The first record, after time 0, from which these conditions hold; past the end if never."""
+    first = 1
+    for course in table:
+        if course.condition.name in names:
+            upper = course.condition.relation == "<="
+            failed = ~(course.ratio <= 1) if upper else ~(course.ratio >= 1)
+            first = max(first, int(np.flatnonzero(failed)[-1]) + 1 if failed.any() else 1)
+    return first
+
+
 def _implied(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
-    """Per condition the constant that the window needs, and when constant one first fails."""
+    """Per condition the constant that the window needs, and when constant one first fails.
+
+    The latter in units of 1/rho(0), and the end of the run if it never does.
+    """
     inside = {k: v for k, v in series.items() if np.ndim(v) and len(v) == len(series["times"])}
     inside = {k: np.asarray(v)[w] for k, v in inside.items()}
     inside["words"] = series["words"]
@@ -101,7 +114,7 @@ def _implied(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
     for course in conditions(inside, sizes):
         name, late = course.condition.name, course.first_violation
         scalars[f"constant_of_{name}"] = course.implied_constant
-        scalars[f"violation_of_{name}"] = math.inf if late is None else late * rho
+        scalars[f"violation_of_{name}"] = rho * (inside["times"][-1] if late is None else late)
     return scalars
 
 
@@ -137,6 +150,8 @@ def _gradients(series: Series, w: slice) -> dict[str, float]:
         "contraction": _contraction(R, roots),
         "contraction_with_random_words": _contraction(R, full),
         "R_end": R[-1],
+        "distance_to_root": abs(R[-1] - roots[-1]),
+        "distance_to_root_with_random_words": abs(R[-1] - full[-1]),
         "gradient_spread": np.max(series["gradient_spread_by_type"][w]),
     }
 
@@ -198,7 +213,7 @@ def _outputs(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
         "random_sum_slope_over_limit": slope / np.abs(limit.random_sums).max(),
         "least_value_rate_between_signals": np.min(values / loss),
         "largest_value_rate_to_common": np.max(common / loss),
-        "largest_value_part": np.max(series["value_part"][w]) * L,
+        "value_part": np.max(series["value_part"][w]) * L,
     }
 
 
@@ -211,7 +226,11 @@ def _growth(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
     limit = balanced_limit(n, L)
     steps = np.diff(1 / loss) / np.diff(times)
     middle = np.sqrt(times[1:] * times[:-1])
-    rate = float(series["rate"])
+    # The paper's s1^2 m m1 is the mean of rho(0): with rho(0) itself the draw does not blur it.
+    rate = float(series["rate"]) - sizes.neuron_rate + float(series["rho"][0])
+    twice = balanced_limit(2 * n, L)
+    rate_1, rate_2, rate_3 = series["signal_rates"][-1]
+    R = -rate_3 / max(rate_1, rate_2)
     printed = 2 * sizes.m1 * series["mean_weighted_margin"][w]
     V12 = series["value_correlations"][w][:, 0, 1]
     return {
@@ -220,6 +239,11 @@ def _growth(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
         "largest_loss_slope": np.max(steps) / sizes.neuron_rate,
         "loss_slope_time_exponent": _slope(np.log(middle), np.log(steps)),
         "loss_slope_over_limit": steps[-1] * limit.loss_constant / rate,
+        "loss_slope_over_twice_n": steps[-1] * twice.loss_constant / rate,
+        "loss_slope_over_many_samples": steps[-1] * MANY.loss_constant / rate,
+        "R_over_limit": R / limit.R,
+        "R_over_twice_n": R / twice.R,
+        "R_over_many_samples": R / MANY.R,
         "rho_growth": rho[-1] - rho[0],
         "rho_over_neuron_rate": rho[-1] / sizes.neuron_rate,
         "rho_growth_over_integral": (rho[-1] - rho[0]) / _integral(times, printed),
@@ -244,8 +268,8 @@ def _attention(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
     softmax = _pairs(series["softmax_rates"][w]) / (loss * s0**2 / L**2)
     coefficients = _pairs(series["coefficients"][w])[:, -1]
     unit = s0**2 / sizes.neuron_rate
-    random_score = loss * s0**2 * (math.sqrt(m) / (n * L) + 1)
-    random_softmax = loss * s0**2 * (1 / (n * L**2) + 1 / (L * math.sqrt(m)))
+    random_score = loss * s0**2 * math.sqrt(m) / (n * L)
+    random_softmax = loss * s0**2 / (n * L**2)
     largest_random = series["largest_random_coefficient"][-1]
     in_logs = scores.mean(axis=0) / np.log1p(times * series["rho"][0])
     return {
@@ -257,10 +281,10 @@ def _attention(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
         "largest_softmax_rate": softmax.max(),
         "random_softmax_rate": np.max(series["largest_random_softmax_rate"][w] / random_softmax),
         "softmax_change": series["attention_change"][-1] * L**2,
-        "largest_attention_part": np.max(series["attention_part"][w]),
+        "attention_part": np.max(series["attention_part"][w]),
         "least_coefficient": coefficients.min() / (unit * (math.sqrt(m) / L + 1)),
         "largest_coefficient": coefficients.max() / (unit * (math.sqrt(m) / L + 1)),
-        "random_coefficient": largest_random / (unit * (math.sqrt(m) / (n * L) + 1)),
+        "random_coefficient": largest_random / (unit * math.sqrt(m) / (n * L)),
         "coefficient_ratio": coefficients.min() / largest_random,
         "coefficient_ratio_over_guarantee": coefficients.min()
         / largest_random
@@ -271,9 +295,10 @@ def _attention(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
 # --- without a window -------------------------------------------------------------------------
 
 
-def _whole_run(series: Series, cell: Any) -> dict[str, float]:
+def _whole_run(series: Series, cell: Any, table: tuple[Course, ...]) -> dict[str, float]:
     """Scalars that a run has even if it never enters phase 2."""
     times, end = series["times"], float(series["T1_every_sample"])
+    exact = _for_good(table, tuple(c.name for c in DEFINITION_F1 if c.constant == "given"))
     printed = 2 * cell.m1 * np.asarray(series["mean_weighted_margin"])
     correct = printed[times >= end]
     late = _late(times[1:])
@@ -283,6 +308,7 @@ def _whole_run(series: Series, cell: Any) -> dict[str, float]:
     return {
         "rho_rate_error": float(np.max(np.abs(series["rho_rate"] - printed)) / size),
         "least_rho_rate_once_correct": float(np.min(correct)) if correct.size else math.nan,
+        "exact_conditions_over_T1": float(times[exact] / end) if exact < len(times) else math.nan,
         "loss_end": float(series["loss"][-1]),
         "end_time_in_rho": float(series["end_time"] * series["rho"][0]),
         "test_loss_end": float(series["test_loss"][-1]),

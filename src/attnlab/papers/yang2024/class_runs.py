@@ -1,0 +1,90 @@
+"""Runs of yang2024 on seven classes of words: one compiled program for all n, L and m.
+
+The start is at the mean of the theory's initialisation (no randomness), so a run has one outcome.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from attnlab.core import Key, Result
+from attnlab.dynamics.engine import Named
+from attnlab.dynamics.flow import flow
+from attnlab.dynamics.trajectory import Trajectory
+from attnlab.papers.yang2024.auxiliary_settings import ClassSettings
+from attnlab.papers.yang2024.engines import symmetric
+from attnlab.papers.yang2024.engines.symmetric import SymmetricView
+from attnlab.papers.yang2024.engines.symmetric_sectors import Entries
+from attnlab.papers.yang2024.summaries import first_phase
+from attnlab.papers.yang2024.theory.conditions import Sizes
+from attnlab.probes.phase import positive_for_good
+
+FIRST_RECORD = 1e-2
+
+
+def train_classes(cell: ClassSettings, key: Key) -> Result:
+    """The flow through the first phase, and what Appendix E says of random words and scores."""
+    del key
+    d = 3 + round(cell.n * (cell.L - 7 / 3))
+    sizes = Sizes.of_theory(cell.n, cell.L, d, cell.m, cell.m1, cell.c0)
+    numbers = {
+        "n": cell.n,
+        "L": cell.L,
+        "m": cell.m,
+        "A": cell.m1,
+        "rho": sizes.neuron_rate,
+        "kappa": sizes.s0**2 * cell.m,
+        "horizon": cell.horizon,
+    }
+    trajectory = _flow(cell.records, {name: jnp.asarray(x, float) for name, x in numbers.items()})
+    series = {name: np.asarray(x) for name, x in trajectory.values.items()}
+    series["times"] = np.asarray(trajectory.times)
+    end = positive_for_good(series["times"], series["smallest_margin"])
+    return Result(
+        {
+            **series,
+            first_phase.END: end,
+            "s0": sizes.s0,
+            "s1": sizes.s1,
+            **first_phase.summarise_classes({**series, first_phase.END: end}, sizes),
+        },
+        diverged="" if trajectory.complete else trajectory.why,
+    )
+
+
+@eqx.filter_jit
+def _flow(records: int, numbers: dict[str, Float[Array, ""]]) -> Trajectory:
+    horizon = numbers["horizon"]
+    n, L, m = numbers["n"], numbers["L"], numbers["m"]
+    engine, state = symmetric.start_at(
+        n, L, m, A=numbers["A"], rho=numbers["rho"], kappa=numbers["kappa"]
+    )
+    part = np.linspace(0, 1, records - 1)
+    later = FIRST_RECORD * (horizon / FIRST_RECORD) ** part
+    times = jnp.concatenate([jnp.zeros(1), later]) / state.rho
+    settings: dict[str, Any] = symmetric.flow_settings(engine, state)
+    return flow(engine, state, times, changes_by_class, engine.kappa, **settings)
+
+
+def changes_by_class(t: Float[Array, ""], view: SymmetricView, args: Float[Array, ""]) -> Named:
+    r"""What has moved, with the start's $\kappa$ as `args`.
+
+    `signal_outputs` (3,) and `random_outputs` (4,): G; `smallest_margin`; `score_change`: max |S|;
+    `random_value_change`: the largest change of V over pairs of random words.
+    """
+    del t
+    own = view.V._replace(own=view.V.own - args)
+    return {
+        "signal_outputs": view.G[:3],
+        "random_outputs": view.G[3:],
+        "smallest_margin": jnp.nanmin(view.margins),
+        "score_change": _largest(view.S),
+        "random_value_change": _largest(own._replace(across=own.across[3:, 3:])),
+    }
+
+
+def _largest(entries: Entries) -> Float[Array, ""]:
+    return jnp.nanmax(jnp.stack([jnp.nanmax(jnp.abs(part)) for part in entries]))
