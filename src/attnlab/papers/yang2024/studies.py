@@ -63,7 +63,7 @@ LATE = replace(SMALL, horizon=1e9, target_loss=1e-6)
 
 
 WIDE = replace(SMALL, m=2**14)
-START = replace(SMALL, m1=16, c0=0.01, engine="weights")
+START = replace(SMALL, m1=16, c0=0.01, probes="neurons")
 """Few neurons, so that m is far above m1 already where the weights can be drawn."""
 NARROW = replace(START, m=2**10, m1=64)
 DISTRIBUTION = TrainingSettings(n=3000, L=5, d=64, sampler="independent", words="repeated")
@@ -193,8 +193,8 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{UNTRAINED}:train_at_scale",
         designs={
-            "smoke": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 8),
-            "quick": Design(_over("c0", 0.001, 0.003, 0.01, 0.03, 0.1, base=WIDE), 12),
+            "smoke": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 6),
+            "quick": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 10),
             "paper": Design(_over("c0", 0.001, 0.003, 0.01, 0.03, 0.1, base=WIDE), 100),
         },
         cost=_cost,
@@ -207,8 +207,8 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{UNTRAINED}:draw_start",
         designs={
-            "smoke": Design(_over("m", *(2**k for k in range(9, 14)), base=START), 16),
-            "quick": Design(_over("m", *(2**k for k in range(9, 14)), base=START), 40),
+            "smoke": Design(_over("m", *(2**k for k in range(9, 14)), base=START), 12),
+            "quick": Design(_over("m", *(2**k for k in range(9, 14)), base=START), 20),
             "paper": Design(_over("m", *(2**k for k in range(9, 17)), base=START), 300),
         },
         cost=lambda cell: 0.02 + 2e-8 * cell.m * (cell.m1 + 3 * cell.vocabulary),
@@ -221,9 +221,9 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{UNTRAINED}:draw_start",
         designs={
-            "smoke": Design(_over("n", 12, 18, 24, 36, 48, base=NARROW), 12),
-            "quick": Design(_over("n", 12, 18, 24, 36, 48, base=NARROW), 30),
-            "paper": Design(_over("n", 12, 18, 24, 36, 48, 96, base=NARROW), 300),
+            "smoke": Design(_over("n", 12, 24, 48, 72, base=NARROW), 15),
+            "quick": Design(_over("n", 12, 24, 48, 72, base=NARROW), 20),
+            "paper": Design(_over("n", 12, 24, 48, 72, 96, base=NARROW), 300),
         },
         cost=lambda cell: 0.02 + 2e-8 * cell.m * (cell.m1 + 3 * cell.vocabulary),
         resolve=resolve,
@@ -250,7 +250,7 @@ STUDIES = (
         run=f"{UNTRAINED}:draw_samples",
         designs={
             "smoke": Design((replace(SMALL, m=2**9),), 60),
-            "quick": Design((replace(SMALL, m=2**9), replace(SMALL, n=60, L=5, m=2**10)), 60),
+            "quick": Design((replace(SMALL, m=2**9),), 60),
             "paper": Design((replace(SMALL, m=2**9), replace(SMALL, n=60, L=5, m=2**10)), 300),
         },
         cost=lambda cell: 0.02,

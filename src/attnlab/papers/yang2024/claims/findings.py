@@ -73,7 +73,7 @@ def measure_frozen(records: Records, law: AttentionLaw) -> Measurement:
             list(close & (ends <= law.end_of_phase_1)),
             law.probability,
             f"largest difference of a loss curve: {np.median(curves):.3g} at the median, "
-            f"{curves.max():.3g} at most; of T1: {np.nanmax(ends):.3g} at most",
+            f"{curves.max():.3g} at most; of T1: {np.fmax.reduce(ends):.3g} at most",
         )
     ]
     for m in sorted({trained.cell.m for trained, _ in pairs}):

@@ -24,11 +24,6 @@ UNBALANCED = Control(
     "the four types have random shares, so the labels do not cancel",
     changes={"sampler": "independent"},
 )
-FEW_WORDS = Control(
-    "few random words",
-    "seven random words in all, each in a share of the samples that does not fall with n",
-    changes={"d": 10, "words": "repeated"},
-)
 
 
 def within(*names: str, factor: float = 1.0) -> RangeLaw:
@@ -245,7 +240,6 @@ INITIALISATION = (
         law=ExponentLaw("random_rate_over_unit", "n", -1.0, "at_most"),
         wrong=(-2.0,),
         levels=(12, 18, 24, 36, 48, 60),
-        changes=(FEW_WORDS,),
         title="First rates on random words",
         statement=(
             "At the start a neuron's output on a random word changes at a rate of at most order "

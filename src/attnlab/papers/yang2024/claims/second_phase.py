@@ -378,7 +378,6 @@ SECOND_PHASE = (
                 "change against 1/n, over n",
                 ("phase_2_random_output_constant", 0.0, 33.0),
                 study="samples",
-                runs="shortest",
             ),
         ),
         wrong=(
