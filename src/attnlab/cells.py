@@ -13,6 +13,7 @@ must not change the draw (comparisons are paired), and neither must a setting ad
 
 import dataclasses
 import difflib
+import functools
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
@@ -41,7 +42,7 @@ def setting(
 
 def as_dict(cell: Any) -> dict[str, Any]:
     """The cell as plain values, each of its field's declared type (so 1 and 1.0 do not differ)."""
-    hints = get_type_hints(type(cell))
+    hints = _types(type(cell))
     plain = {}
     for field in dataclasses.fields(cell):
         value = getattr(cell, field.name)
@@ -56,7 +57,7 @@ def as_dict(cell: Any) -> dict[str, Any]:
 
 def from_dict(settings: type, plain: Mapping[str, Any]) -> Any:
     """Rebuild a cell from `as_dict`'s output."""
-    hints = get_type_hints(settings)
+    hints = _types(settings)
     return settings(**{k: _convert(k, v, hints[k], strict=True) for k, v in plain.items()})
 
 
@@ -112,7 +113,7 @@ def override(cell: Any, changes: Mapping[str, Any], *, text: bool = False) -> An
     have are passed over: one `--set` may concern only some of the studies of a command, and
     `require_known` is the check that each name concerns at least one.
     """
-    hints = get_type_hints(type(cell))
+    hints = _types(type(cell))
     replaced = {
         name: _convert(name, value, hints[name], strict=not text)
         for name, value in changes.items()
@@ -131,6 +132,12 @@ def require_known(names: Iterable[str], settings: Iterable[type]) -> None:
             raise BadInput(
                 f"no setting is called {name!r}; {hint}settings here: {', '.join(known)}"
             )
+
+
+@functools.cache
+def _types(settings: type) -> dict[str, Any]:
+    """The declared type of each field; kept, for it is looked up for every run."""
+    return get_type_hints(settings)
 
 
 def _convert(name: str, value: Any, kind: Any, *, strict: bool) -> Any:

@@ -16,6 +16,7 @@ from attnlab import __version__, cells
 from attnlab.core import BadInput, Claim, Figure
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
+from attnlab.report import drawings
 
 Id = Annotated[Positional[str], arg(metavar="ID")]
 Ids = Annotated[Positional[tuple[str, ...]], arg(metavar="ID...")]
@@ -147,10 +148,10 @@ class Reproduce(Options):
         figures = [figure for paper in papers for figure in paper.figures]
         request = self.request()
         _compute("reproduce", names, [*claims, *figures], self)
-        _draw(figures, self)
+        drawn = _draw(figures, self)
         with ledgers.reading(self.out) as ledger:
             found = verdicts(claims, request, ledger)
-            text = page.page(papers, request, ledger, found)
+            text = page.page(papers, request, ledger, found, drawn)
         terminal.output().print(terminal.verdict_table(found))
         _write(self.out / "verdicts.json", _pretty([as_json(v) for v in found]))
         _write(self.out / "report.html", text.encode())
@@ -340,10 +341,8 @@ def _compute(
         compute(tasks, ledger, **where, console=Console(stderr=True))
 
 
-def _draw(figures: Iterable[Figure], options: Options) -> None:
-    from attnlab.report import drawings
-
-    request = options.request()
+def _draw(figures: Iterable[Figure], options: Options) -> list[drawings.Drawn]:
+    request, pictures = options.request(), []
     with ledgers.reading(options.out) as ledger:
         for figure in figures:
             drawn = drawings.draw(figure, request, ledger)
@@ -352,6 +351,8 @@ def _draw(figures: Iterable[Figure], options: Options) -> None:
                 continue
             for path in drawings.save(drawn, options.out / "figures"):
                 _say(f"wrote {path}")
+            pictures.append(drawn)
+    return pictures
 
 
 def _with_help(settings: type) -> Any:

@@ -30,6 +30,9 @@ ENVIRONMENT = {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
     "JAX_PLATFORMS": "cpu",
     "JAX_ENABLE_X64": "1",
+    # equinox's checks as nan, not as calls back into Python: jax keeps no program with such calls
+    # in its cache on disk, so that each flow was compiled anew by every process.
+    "EQX_ON_ERROR": "nan",
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }

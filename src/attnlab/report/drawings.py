@@ -1,6 +1,8 @@
 """Figures as files: PNG and SVG for people, JSON for their numbers."""
 
+import io
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,16 @@ class Drawn:
     figure: Figure
     picture: Any
     data: dict[str, Any]
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture as SVG text, the same for the same records."""
+        import matplotlib
+
+        text = io.StringIO()
+        with matplotlib.rc_context({"svg.hashsalt": self.figure.id}):
+            self.picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        return text.getvalue()
 
 
 def draw(figure: Figure, request: Request, ledger: Ledger) -> Drawn | None:
@@ -42,18 +54,6 @@ def save(drawn: Drawn, folder: Path) -> list[Path]:
         raise BadInput(f"cannot write in {folder}: {error.strerror}; give another --out") from None
     paths = [folder / f"{drawn.figure.id}.{ending}" for ending in ("png", "svg", "json")]
     drawn.picture.savefig(paths[0], dpi=160, metadata={"Software": None})
-    paths[1].write_text(svg(drawn), encoding="utf-8")
+    paths[1].write_text(drawn.svg, encoding="utf-8")
     paths[2].write_bytes(msgspec.json.format(msgspec.json.encode(drawn.data), indent=1))
     return paths
-
-
-def svg(drawn: Drawn) -> str:
-    """The picture as SVG text, the same for the same records."""
-    import io
-
-    import matplotlib
-
-    text = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": drawn.figure.id}):
-        drawn.picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from attnlab import __version__
-from attnlab.core import Paper, Verdict
+from attnlab.core import Figure, Paper, Verdict
 from attnlab.lab import fingerprint
 from attnlab.lab.ledger import Ledger
 from attnlab.lab.plan import Request, design_cells, everything_for, origins
-from attnlab.report import drawings
+from attnlab.report.drawings import Drawn, draw
 from attnlab.report.terminal import number
 from attnlab.report.verdicts import verdicts
 
@@ -19,12 +19,14 @@ def page(
     papers: Iterable[Paper],
     request: Request,
     ledger: Ledger,
-    found: Iterable[Verdict] | None = None,
+    found: Iterable[Verdict] = (),
+    drawn: Iterable[Drawn] = (),
 ) -> str:
-    """The whole page as text. `found` are the verdicts, if they are evaluated already."""
+    """The whole page as text. `found` and `drawn` are what is evaluated and drawn already."""
     from jinja2 import Environment, StrictUndefined
 
-    known = {verdict.id: verdict for verdict in found or ()}
+    known = {verdict.id: verdict for verdict in found}
+    pictures = {picture.figure.id: picture for picture in drawn}
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -35,12 +37,16 @@ def page(
         stack=fingerprint.stack(),
         request=request,
         changes=", ".join(f"{k}={v}" for k, v in request.changes.items()),
-        papers=[_paper(paper, request, ledger, known) for paper in papers],
+        papers=[_paper(paper, request, ledger, known, pictures) for paper in papers],
     )
 
 
 def _paper(
-    paper: Paper, request: Request, ledger: Ledger, known: dict[str, Verdict]
+    paper: Paper,
+    request: Request,
+    ledger: Ledger,
+    known: dict[str, Verdict],
+    pictures: dict[str, Drawn],
 ) -> dict[str, Any]:
     unknown = [claim for claim in paper.claims if claim.id not in known]
     known = known | {v.id: v for v in verdicts(unknown, request, ledger)}
@@ -52,7 +58,10 @@ def _paper(
         "counts": _counts(found),
         "runs": len(tasks),
         "finished": len(ledger.finished(tasks)),
-        "figures": [_figure(figure, request, ledger) for figure in paper.figures],
+        "figures": [
+            _figure(figure, pictures.get(figure.id) or draw(figure, request, ledger))
+            for figure in paper.figures
+        ],
         "settings": [_settings(paper, cls, request) for cls in _settings_classes(paper)],
     }
 
@@ -62,12 +71,11 @@ def _counts(found: list[Verdict]) -> list[tuple[str, int]]:
     return [(name, sum(v.outcome == name for v in found)) for name in order]
 
 
-def _figure(figure, request: Request, ledger: Ledger) -> dict[str, Any]:
-    drawn = drawings.draw(figure, request, ledger)
+def _figure(figure: Figure, drawn: Drawn | None) -> dict[str, Any]:
     image = None
     if drawn is not None:
         # An image element keeps the identifiers inside one SVG from clashing with another's.
-        data = base64.b64encode(drawings.svg(drawn).encode()).decode()
+        data = base64.b64encode(drawn.svg.encode()).decode()
         image = f"data:image/svg+xml;base64,{data}"
     return {"figure": figure, "image": image}
 

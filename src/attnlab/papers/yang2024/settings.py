@@ -156,14 +156,23 @@ class BoundsSettings:
 
 
 @dataclass(frozen=True)
-class SystemSettings:
-    """One comparison of the dynamical system of appendix C at random parameters."""
+class ComparisonSettings:
+    """A comparison of formulas at random parameters."""
 
     n: int = setting(12, origin="ours", symbol="n", help="samples")
     L: int = setting(5, origin="paper", symbol="L", help="words in a sample")
     m: int = setting(8, origin="ours", symbol="m", help="embedding dimension")
     m1: int = setting(6, origin="ours", symbol="m_1", help="neurons")
     c0: float = setting(3.0, origin="ours", symbol="c_0", help="large: softmax far from uniform")
+
+    def __post_init__(self):
+        TrainingSettings(n=self.n, L=self.L, m=self.m, m1=self.m1)
+
+
+@dataclass(frozen=True)
+class SystemSettings(ComparisonSettings):
+    """One comparison of the dynamical system of appendix C."""
+
     formula: Literal["printed", "first_terms"] = setting(
         "printed",
         origin="paper",
@@ -171,25 +180,14 @@ class SystemSettings:
         help="first_terms is a control: the second sum of each equation left out",
     )
 
-    def __post_init__(self):
-        TrainingSettings(n=self.n, L=self.L, m=self.m, m1=self.m1)
-
 
 @dataclass(frozen=True)
-class GradientSettings:
-    """One comparison of gradients at random parameters."""
+class GradientSettings(ComparisonSettings):
+    """One comparison of the gradients of appendix B."""
 
-    n: int = setting(12, origin="ours", symbol="n", help="samples")
-    L: int = setting(5, origin="paper", symbol="L", help="words in a sample")
-    m: int = setting(8, origin="ours", symbol="m", help="embedding dimension")
-    m1: int = setting(6, origin="ours", symbol="m_1", help="neurons")
-    c0: float = setting(3.0, origin="ours", symbol="c_0", help="large: softmax far from uniform")
     formula: Literal["printed", "uncentred"] = setting(
         "printed",
         origin="paper",
         samples=False,
         help="uncentred is a control: appendix B without the subtracted mean",
     )
-
-    def __post_init__(self):
-        TrainingSettings(n=self.n, L=self.L, m=self.m, m1=self.m1)

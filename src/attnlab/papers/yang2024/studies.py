@@ -118,7 +118,7 @@ STUDIES = (
             "paper": Design((GradientSettings(), GradientSettings(n=60, m=32, m1=24)), 50),
         },
         cost=lambda cell: 0.05,
-        program=lambda cell: (cell.n, cell.L, cell.m, cell.m1, cell.formula),
+        program=lambda cell: (cell.n, cell.L, cell.m, cell.m1),
     ),
     Study(
         id="yang2024.system",
@@ -131,7 +131,7 @@ STUDIES = (
             "paper": Design((SystemSettings(), SystemSettings(n=60, m=32, m1=24)), 50),
         },
         cost=lambda cell: 0.05,
-        program=lambda cell: (cell.n, cell.L, cell.m, cell.m1, cell.formula),
+        program=lambda cell: (cell.n, cell.L, cell.m, cell.m1),
     ),
     Study(
         id="yang2024.appendix_a",
@@ -304,7 +304,7 @@ STUDIES = (
         run=f"{RUNS}:train",
         designs={
             "smoke": Design(_over("m", 2**11, 2**14, 2**17, 2**20, base=LATE), 16),
-            "quick": Design(_over("m", *(2**k for k in range(10, 21, 2)), base=LATE), 16),
+            "quick": Design(_over("m", *(2**k for k in range(10, 21, 2)), base=LATE), 20),
             "paper": Design(_over("m", *(2**k for k in range(10, 21)), base=LATE), 100),
         },
         cost=_cost,

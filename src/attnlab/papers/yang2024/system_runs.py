@@ -20,11 +20,12 @@ from attnlab.papers.yang2024.settings import SystemSettings, TrainingSettings
 def compare_system(cell: SystemSettings, key: Key) -> Result:
     """Each kind of variable: the printed derivative against the true one along the flow."""
     sizes = (cell.n, cell.L, cell.m, cell.m1, cell.c0)
-    return Result(_compare(sizes, cell.formula == "printed", stream_key(key, "data")))
+    second_terms = jnp.asarray(cell.formula == "printed")
+    return Result(_compare(sizes, second_terms, stream_key(key, "data")))
 
 
 @eqx.filter_jit
-def _compare(sizes: tuple, second_terms: bool, key: PRNGKeyArray) -> dict[str, Array]:
+def _compare(sizes: tuple, second_terms: Array, key: PRNGKeyArray) -> dict[str, Array]:
     n, L, m, m1, c0 = sizes
     d = TrainingSettings(n=n, L=L, m=m, m1=m1).vocabulary
     data_key, init_key = jax.random.split(key)

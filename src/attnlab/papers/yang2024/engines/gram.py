@@ -41,7 +41,7 @@ from attnlab.papers.yang2024.engines import gram_initialisation
 from attnlab.papers.yang2024.engines.gram_equations import Grams, ScoreDrive
 from attnlab.papers.yang2024.engines.gram_initialisation import Initial
 from attnlab.papers.yang2024.engines.gram_rows import as_rows, carried_words
-from attnlab.papers.yang2024.engines.weights import _GAIN_AND_RATE, Attention
+from attnlab.papers.yang2024.engines.weights import GAIN_AND_RATE, Attention
 
 
 class GramView(WordView):
@@ -170,7 +170,7 @@ def on_batch(
     loss: Loss = logistic,
 ) -> Gram:
     """The engine for given samples, |a|^2 and width, e.g. for Grams of your own."""
-    gain, rate = _GAIN_AND_RATE[attention]
+    gain, rate = GAIN_AND_RATE[attention]
     return Gram(
         words=as_rows(carried, batch.words),
         labels=batch.labels.astype(A.dtype),

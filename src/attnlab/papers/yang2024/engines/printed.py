@@ -30,7 +30,7 @@ def negative_gradients(
     words: Int[Array, "n L"],
     labels: Float[Array, " n"] | Int[Array, " n"],
     *,
-    centred: bool = True,
+    centred: bool | Array = True,
 ) -> Parameters:
     """The four right-hand sides of appendix B for the logistic loss.
 
@@ -52,7 +52,7 @@ def negative_gradients(
 
         def gradient_term(place: Array, j: Array) -> tuple[Array, Array, Array, Array]:
             p, w = attention(place), W[j]
-            mean = w @ V @ p if centred else jnp.zeros((), W.dtype)
+            mean = jnp.where(centred, w @ V @ p, 0)
             return (
                 a[j] * V @ p,
                 a[j] * jnp.outer(w, X @ p),

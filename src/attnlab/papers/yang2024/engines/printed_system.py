@@ -52,7 +52,7 @@ def derivatives(
     words: Int[Array, "n L"],
     labels: Float[Array, " n"] | Int[Array, " n"],
     *,
-    second_terms: bool = True,
+    second_terms: bool | Array = True,
 ) -> System:
     """The six printed right-hand sides for the logistic loss.
 
@@ -61,7 +61,7 @@ def derivatives(
     W, W_V, W_K, W_Q = parameters
     m, d = W_V.shape
     L = words.shape[1]
-    keep = 1.0 if second_terms else 0.0
+    keep = jnp.asarray(second_terms, W.dtype)
 
     def of_place(sample: Int[Array, " L"], y: Array, place: Array) -> tuple[System, Array]:
         X = jax.nn.one_hot(sample, d, dtype=W.dtype).T

@@ -37,7 +37,7 @@ from attnlab.papers.yang2024.engines import gram_equations as equations
 from attnlab.papers.yang2024.engines import symmetric_sectors as sectors
 from attnlab.papers.yang2024.engines.gram_initialisation import Initial
 from attnlab.papers.yang2024.engines.symmetric_sectors import LABELS, Blocks, Entries, Layout
-from attnlab.papers.yang2024.engines.weights import _GAIN_AND_RATE, Attention
+from attnlab.papers.yang2024.engines.weights import GAIN_AND_RATE, Attention
 
 Number = float | Float[Array, ""]
 
@@ -251,7 +251,7 @@ def start_at(
     """
     if not isinstance(L, Tracer) and not (L == 3 or L >= 4):
         raise BadInput(f"got L={L}; the engine `symmetric` needs L = 3 or L >= 4; change L")
-    gain, rate = _GAIN_AND_RATE[attention]
+    gain, rate = GAIN_AND_RATE[attention]
     shares = jnp.asarray(TYPE_PROBABILITIES)
     random_words = jnp.asarray(L, float) - jnp.asarray([3.0, 2.0, 2.0, 1.0])
     kappa = jnp.asarray(kappa, float)

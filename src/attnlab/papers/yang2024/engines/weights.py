@@ -30,7 +30,7 @@ from attnlab.models.linear_mlp_transformer import Parameters, Sizes, word_view
 from attnlab.models.word_level import WordView, place_drive, read_out, score_drive, value_drive
 
 Attention = Literal["trained", "frozen", "uniform"]
-_GAIN_AND_RATE = {"trained": (1.0, 1.0), "frozen": (1.0, 0.0), "uniform": (0.0, 0.0)}
+GAIN_AND_RATE = {"trained": (1.0, 1.0), "frozen": (1.0, 0.0), "uniform": (0.0, 0.0)}
 _PAIRS_PER_PLACE_PAIR = 8
 """Above this many word pairs per pair of places it is faster to score each sample by itself
 (measured: twice as slow at 2.7, twice as fast at 18)."""
@@ -106,7 +106,7 @@ def on_batch(
     loss: Loss = logistic,
 ) -> Weights:
     """The engine for given samples and output layer, e.g. for parameters of your own."""
-    gain, rate = _GAIN_AND_RATE[attention]
+    gain, rate = GAIN_AND_RATE[attention]
     return Weights(
         words=batch.words,
         labels=batch.labels.astype(a.dtype),
