@@ -21,15 +21,9 @@ from attnlab.papers.yang2024.engines import gram, gram_initialisation, weights
 from attnlab.papers.yang2024.engines import gram_equations as equations
 from attnlab.papers.yang2024.engines.gram_equations import Grams
 from attnlab.papers.yang2024.engines.gram_momentum import GramMomentum
-from attnlab.papers.yang2024.engines.gram_neurons import (
-    draw_largest_neuron_gram_change,
-    neuron_gram_change_bound,
-    neuron_law,
-)
 from attnlab.papers.yang2024.engines.gram_rows import as_rows, carried_words, row_count
 from attnlab.probes.context import Context
 from attnlab.probes.losses_by_type import margins
-from attnlab.probes.neurons import neuron_gram_change, neuron_movement
 from attnlab.probes.word_scores import word_scores
 
 SIZES = Sizes(d=23, L=4, m=16, m1=12)
@@ -475,50 +469,6 @@ def test_the_mean_start_is_the_mean() -> None:
     assert not state.S.any()
 
 
-# --- neurons ----------------------------------------------------------------------------------
-
-
-def test_what_grams_tell_of_neurons() -> None:
-    sizes, scheme = Sizes(d=23, L=4, m=64, m1=200), Initialisation(c0=1.0)
-
-    @jax.jit
-    def run(key):
-        batch = BalancedTrainingSet(sizes.d, sizes.L).sample(key, 12)
-        on_weights, parameters = weights.start(key, batch, sizes, scheme)
-        engine, state = gram.start(key, batch, sizes, scheme)
-        after, moved = jax.lax.fori_loop(
-            0,
-            50,
-            lambda _, x: (on_weights.step(x[0], 0.01)[1], engine.step(x[1], 0.01)[1]),
-            (parameters, state),
-        )
-        now, before = (on_weights.view(x).neurons for x in (after, parameters))
-        return now, before, state, engine.view(moved)
-
-    now, before, state, view = run(jax.random.key(0))
-    exact = np.asarray(neuron_gram_change(now, before))
-    a, h = np.asarray(now.a), np.asarray(now.a @ (now.W - before.W)) / sizes.m1
-    law = neuron_law(sizes, scheme, state)
-    common, deviation = law.change(view)
-    np.testing.assert_allclose(a @ exact @ a / sizes.m1**2, common, rtol=1e-10)
-    np.testing.assert_allclose(deviation, np.linalg.norm(h) / np.sqrt(sizes.m1), rtol=1e-10)
-
-    told = neuron_gram_change_bound(jnp.asarray(0.0), view, law)
-    largest = np.abs(exact).max()
-    assert largest < float(told["neuron_gram_change_bound"]) < 3 * largest
-    different = exact[~np.eye(sizes.m1, dtype=bool)]
-    signs = np.outer(a, a)[~np.eye(sizes.m1, dtype=bool)]
-    spread = np.std(signs * different - float(told["neuron_gram_change_common"]))
-    assert abs(spread / float(told["neuron_gram_change_deviation"]) - 1) < 0.15
-    keys = jax.random.split(jax.random.key(1), 2000)
-    drawn = jax.vmap(lambda key: draw_largest_neuron_gram_change(key, view, law))(keys)
-    low, high = np.quantile(np.asarray(drawn), [0.005, 0.995])
-    assert low < largest < high
-
-    with pytest.raises(ValueError, match="no neurons"):
-        neuron_movement(jnp.asarray(0.0), view, Context(None, view))  # type: ignore[arg-type]
-
-
 # --- rows -------------------------------------------------------------------------------------
 
 
@@ -593,14 +543,6 @@ def test_too_few_rows_are_noticed_inside_a_compiled_run() -> None:
             "linear_default.*normal weights.*engine `weights`",
         ),
         (lambda: carried_words(jnp.zeros((1, 3), int), jnp.zeros(0, int), 9, 10), "rows=10"),
-        (
-            lambda: neuron_law(SIZES, Initialisation(output_layer="same_as_weights"), None),
-            "same_as_weights.*engine `weights`",
-        ),
-        (
-            lambda: neuron_law(SIZES, Initialisation("kaiming_uniform"), None),
-            "kaiming_uniform.*engine `weights`",
-        ),
     ],
 )
 def test_bad_settings_are_refused(make, sentence) -> None:

@@ -55,7 +55,10 @@ def test_impossible_settings_get_a_sentence_with_the_numbers(attnlab, tmp_path, 
 def test_auto_takes_the_cheapest_exact_engine_and_says_which():
     assert resolve(SMALL).engine == "gram"
     assert resolve(replace(SMALL, method="adam")).engine == "weights"
-    assert resolve(replace(SMALL, probes="neurons")).engine == "weights"
+    assert resolve(replace(SMALL, probes="neurons")).engine == "gram"
+    many = replace(SMALL, method="momentum", m=512)
+    assert resolve(many).engine == "gram"
+    assert resolve(replace(many, probes="neurons")).engine == "weights"
     assert resolve(replace(SMALL, method="descent", m=16)).engine == "weights"
     assert resolve(replace(SMALL, method="descent", m=512)).engine == "gram"
     assert resolve(replace(SMALL, m=2**20)).initial == "bartlett"
@@ -72,6 +75,14 @@ def test_engines_make_the_same_run():
         np.testing.assert_allclose(grams[name], on_weights[name], rtol=1e-7, atol=1e-9)
     assert grams["T1_every_sample"] == pytest.approx(on_weights["T1_every_sample"], rel=1e-7)
     np.testing.assert_array_equal(grams["words"], on_weights["words"])
+
+
+def test_engines_make_the_same_run_with_momentum():
+    cell = replace(SMALL, method="momentum", steps=300, records=20, learning_rate=0.05)
+    grams, on_weights = (train(replace(cell, engine=e)).values for e in ("gram", "weights"))
+    assert grams["loss"][-1] < 0.9 * grams["loss"][0]
+    for name in ("loss", "scores", "test_loss"):
+        np.testing.assert_allclose(grams[name], on_weights[name], rtol=1e-9, atol=1e-12)
 
 
 def test_controls_are_paired_and_do_what_they_say():

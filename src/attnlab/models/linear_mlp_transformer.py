@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from attnlab.core import BadInput
-from attnlab.models.word_level import Neurons, WordView, attention, read_out
+from attnlab.models.word_level import NeuronWeights, WordView, attention, read_out
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def word_view(
         Q=W_Q.T @ W_Q,
         A=a @ a,
         score_scale=jnp.asarray(score_gain, W.dtype) / math.sqrt(W.shape[1]),
-        neurons=Neurons(W, W_V, a),
+        neurons=NeuronWeights(W, W_V, a),
     )
 
 

@@ -16,18 +16,68 @@ Legend: n samples of L places, d words; p[i, l, h] is the attention that query p
 key place h. The paper's appendix C writes the same system entry by entry.
 """
 
+from typing import Any, Protocol
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 
-class Neurons(eqx.Module):
-    """What only an engine on the weights has: the neurons (rows of W), the values, and a."""
+class NeuronMovement(eqx.Module):
+    r"""How single neurons have moved, with $h$ from $W(t) - W(0) = a h^\top$."""
+
+    a: Float[Array, " m1"]
+    along_h: Float[Array, " m1"]
+    """b = W(0) h."""
+    h_square: Float[Array, ""]
+    """|h|^2."""
+    outputs: Float[Array, "m1 d"]
+    """The change of W W_V."""
+
+
+class Neurons(Protocol):
+    """The neurons (rows of W) at a time, of an engine that has them."""
+
+    a: Float[Array, " m1"]
+
+    @property
+    def along_u(self) -> Float[Array, " m1"]:
+        """W u."""
+        ...
+
+    @property
+    def squares(self) -> Float[Array, " m1"]:
+        """|w_j|^2."""
+        ...
+
+    def moved_since(self, start: Any) -> NeuronMovement:
+        """How they have moved since the start, which is given by its own neurons."""
+        ...
+
+
+class NeuronWeights(eqx.Module):
+    """The neurons of an engine on the weights: W itself, the values, and a."""
 
     W: Float[Array, "m1 m"]
     W_V: Float[Array, "m d"]
     a: Float[Array, " m1"]
+
+    @property
+    def along_u(self) -> Float[Array, " m1"]:
+        """W u."""
+        return self.W @ (self.a @ self.W)
+
+    @property
+    def squares(self) -> Float[Array, " m1"]:
+        """|w_j|^2."""
+        return (self.W**2).sum(axis=1)
+
+    def moved_since(self, start: "NeuronWeights") -> NeuronMovement:
+        """By the rank-one form, so that no small change is a difference of large numbers."""
+        h = self.a @ (self.W - start.W) / (self.a @ self.a)
+        outputs = self.W @ self.W_V - start.W @ start.W_V
+        return NeuronMovement(self.a, start.W @ h, h @ h, outputs)
 
 
 class WordView(eqx.Module):

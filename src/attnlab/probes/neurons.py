@@ -1,4 +1,4 @@
-r"""Single neurons. Only an engine on the weights has them.
+r"""Single neurons, of an engine that follows them.
 
 W moves by a rank-one matrix, $W(t) - W(0) = a h^\top$, so with $b = W(0) h$
 
@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from attnlab.data.word_cooccurrence import SIGNALS
 from attnlab.dynamics.engine import Named
-from attnlab.models.word_level import Neurons, WordView
+from attnlab.models.word_level import NeuronMovement, Neurons, WordView
 from attnlab.probes.context import Context
 
 
@@ -23,24 +23,23 @@ def neuron_movement(t: Float[Array, ""], view: WordView, args: Context) -> Named
     and `neuron_output_change_random`: $w_j^\top W_V \mu$ over signals and over random words.
     """
     del t
-    now, before = _neurons(view), _neurons(args.start())
-    moved = jnp.abs(now.W @ now.W_V - before.W @ before.W_V)
+    moved = neurons_of(view).moved_since(neurons_of(args.start()))
+    outputs = jnp.abs(moved.outputs)
     return {
-        "neuron_gram_change": jnp.abs(neuron_gram_change(now, before)).max(),
-        "neuron_output_change_signal": moved[:, :SIGNALS].max(),
-        "neuron_output_change_random": moved[:, SIGNALS:].max(),
+        "neuron_gram_change": jnp.abs(neuron_gram_change(moved)).max(),
+        "neuron_output_change_signal": outputs[:, :SIGNALS].max(),
+        "neuron_output_change_random": outputs[:, SIGNALS:].max(),
     }
 
 
-def neuron_gram_change(now: Neurons, before: Neurons) -> Float[Array, "m1 m1"]:
+def neuron_gram_change(moved: NeuronMovement) -> Float[Array, "m1 m1"]:
     """How much every <w_i, w_j> has changed, from the rank-one form (no cancellation)."""
-    a = now.a
-    h = a @ (now.W - before.W) / (a @ a)
-    b = before.W @ h
-    return jnp.outer(a, b) + jnp.outer(b, a) + (h @ h) * jnp.outer(a, a)
+    a, b = moved.a, moved.along_h
+    return jnp.outer(a, b) + jnp.outer(b, a) + moved.h_square * jnp.outer(a, a)
 
 
-def _neurons(view: WordView) -> Neurons:
+def neurons_of(view: WordView) -> Neurons:
+    """The neurons of a view, or a sentence if its engine follows none."""
     if view.neurons is None:
-        raise ValueError("this engine has no neurons; take the engine on the weights")
+        raise ValueError("this engine follows no neurons; take one that does")
     return view.neurons

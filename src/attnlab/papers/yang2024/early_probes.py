@@ -17,6 +17,7 @@ from attnlab.data.word_cooccurrence import SIGNALS
 from attnlab.dynamics.engine import Named
 from attnlab.models.word_level import WordView
 from attnlab.probes.context import Context
+from attnlab.probes.neurons import neurons_of
 from attnlab.probes.rates import drive
 
 
@@ -54,13 +55,13 @@ def neuron_rates(t: Float[Array, ""], view: WordView, args: Context) -> Named:
     `neuron_factors` (2,): smallest and largest $a_j^2(|w_j|^2 + |W_V\mu|^2)$ over them.
     """
     del t
-    assert view.neurons is not None
-    W, a = view.neurons.W, view.neurons.a
+    neurons = neurons_of(view)
+    a = neurons.a
     z = drive(view, args)
-    own = a * (W @ (a @ W))
+    own = a * neurons.along_u
     rates = own[:, None] * z + (a**2)[:, None] * (view.V @ z)
     norms = jnp.diagonal(view.V)[: SIGNALS - 1]
-    factors = (a**2)[:, None] * ((W**2).sum(1)[:, None] + norms)
+    factors = (a**2)[:, None] * (neurons.squares[:, None] + norms)
     signal = rates[:, : SIGNALS - 1]
     return {
         "signal_neuron_rates": jnp.stack([signal.min(), signal.max()]),

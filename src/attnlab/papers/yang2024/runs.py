@@ -23,7 +23,8 @@ from attnlab.models.linear_mlp_transformer import Parameters, Sizes, output_by_d
 from attnlab.numerics.derivatives import directional_difference
 from attnlab.numerics.random import normal, stream_key
 from attnlab.papers.yang2024.early_probes import change_per_use, neuron_rates
-from attnlab.papers.yang2024.engines import gram, printed, weights
+from attnlab.papers.yang2024.engines import gram, gram_neurons, printed, weights
+from attnlab.papers.yang2024.engines.gram_momentum import GramMomentum
 from attnlab.papers.yang2024.phase_probes import sample_side, score_side, test_loss, value_side
 from attnlab.papers.yang2024.settings import GradientSettings, TrainingSettings
 from attnlab.papers.yang2024.summaries import first_phase, phase_1, second_phase, trends
@@ -70,21 +71,13 @@ _ON_WORDS = together(
     sample_side,
     change_per_use,
 )
+_ON_SAMPLES = together(
+    applied_to(_on_train, _ON_WORDS), applied_to(_on_test, test_loss, prefix="test_")
+)
 PROBES = {
-    "words": together(
-        applied_to(_on_train, _ON_WORDS), applied_to(_on_test, test_loss, prefix="test_")
-    ),
-    # Each width of the weights is a program of its own: fewer probes are compiled sooner.
-    "neurons": applied_to(
-        _on_train,
-        together(
-            losses_by_type,
-            word_scores,
-            closeness,
-            attention_change,
-            neuron_movement,
-            neuron_rates,
-        ),
+    "words": _ON_SAMPLES,
+    "neurons": together(
+        _ON_SAMPLES, applied_to(_on_train, together(neuron_movement, neuron_rates))
     ),
 }
 
@@ -146,7 +139,8 @@ def _start(cell: TrainingSettings, key: PRNGKeyArray, batch: Batch, test: Batch)
     if cell.engine == "weights":
         started = weights.start(key, batch, sizes, scheme, attention=cell.attention)
     else:
-        started = gram.start(
+        engine = gram_neurons if cell.probes == "neurons" else gram
+        started = engine.start(
             key,
             batch,
             sizes,
@@ -209,19 +203,23 @@ def _train(
         rtol, atol = numbers["rtol"], numbers["rtol"] / 100
         tolerances: dict[str, Any] = {"rtol": rtol, "atol": atol}
         if program.engine == "gram":
-            tolerances = gram.flow_settings(engine, state, rtol, atol)
+            with_neurons = isinstance(engine, gram_neurons.GramWithNeurons)
+            of_engine = gram_neurons if with_neurons else gram
+            tolerances = of_engine.flow_settings(engine, state, rtol, atol)
         # A target that is never met stands for none.
         target = jnp.maximum(numbers["target_loss"], NO_TARGET) if program.stops_at_target else None
         return flow(engine, state, times, probe, samples, target_loss=target, **tolerances)
     record_at = log_spaced_steps(program.steps, program.records)
-    update = _update(program.method, numbers["learning_rate"])
+    update = _update(program, numbers["learning_rate"])
     return descend(engine, state, update, record_at, probe, samples)
 
 
-def _update(method: str, learning_rate: Float[Array, ""]) -> Update:
-    if method == "momentum":
+def _update(program: Program, learning_rate: Float[Array, ""]) -> Update:
+    if program.method == "momentum" and program.engine == "gram":
+        return GramMomentum(learning_rate, MOMENTUM)  # pyright: ignore[reportArgumentType]
+    if program.method == "momentum":
         return OptaxStep(optax.sgd, {"learning_rate": learning_rate, "momentum": MOMENTUM})
-    if method == "adam":
+    if program.method == "adam":
         return OptaxStep(optax.adam, {"learning_rate": learning_rate})
     return PlainStep(learning_rate)
 

@@ -57,7 +57,7 @@ class TrainingSettings:
         1e-6, origin="ours", samples=False, help="relative tolerance of the flow's solver"
     )
     probes: Literal["words", "neurons"] = setting(
-        "words", origin="ours", samples=False, help="neurons adds what only weights have"
+        "words", origin="ours", samples=False, help="neurons adds those of single neurons"
     )
     engine: Literal["auto", "weights", "gram"] = setting(
         "auto", origin="ours", samples=False, help="auto: the cheapest that is exact"
@@ -118,7 +118,7 @@ def resolve(cell: TrainingSettings) -> TrainingSettings:
     if engine == "gram" and _needs_weights(cell):
         raise BadInput(
             f"got engine=gram with method={cell.method} and probes={cell.probes}; Grams do not "
-            "close under adam and hold no neurons; take --engine weights"
+            "close under adam, and neurons are not followed under momentum; take --engine weights"
         )
     normal = cell.weights in ("theory", "kaiming_normal")
     if initial == "auto":
@@ -140,7 +140,7 @@ def resolve(cell: TrainingSettings) -> TrainingSettings:
 
 
 def _needs_weights(cell: TrainingSettings) -> bool:
-    return cell.method == "adam" or cell.probes == "neurons"
+    return cell.method == "adam" or (cell.method == "momentum" and cell.probes == "neurons")
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,6 @@ CLASSES = "attnlab.papers.yang2024.class_runs"
 def _cost(cell: TrainingSettings) -> float:
     """Rough seconds of a run on one core, compilation left out (measured on two machines)."""
     size = cell.m * (cell.n * cell.L + cell.vocabulary) * 1e-9
-    if cell.probes == "neurons":
-        return 0.1 + cell.records * cell.m * cell.vocabulary**2 * 1e-9
     if cell.method == "flow":
         return 0.1 + 5e-8 * cell.vocabulary**3
     return 0.1 + cell.steps * (4e-5 + 3 * size)
@@ -49,8 +47,11 @@ MATCHING = _appendix_a(weights="linear_default", output_layer="same_as_weights")
 LITERAL = _appendix_a(weights="kaiming_normal", output_layer="sign")
 
 
-SMALL = TrainingSettings(n=24, L=4, records=100)
-"""A small balanced set: n is above L^2 and above 3 (L + 1), the limit's own requirement."""
+SMALL = TrainingSettings(n=24, L=4, records=100, probes="neurons")
+"""A small balanced set: n is above L^2 and above 3 (L + 1), the limit's own requirement.
+
+All its runs take all probes: one compiled program for every width, phase and control.
+"""
 
 
 def _over(setting: str, *levels: float, base: TrainingSettings = SMALL):
@@ -58,12 +59,11 @@ def _over(setting: str, *levels: float, base: TrainingSettings = SMALL):
 
 
 WIDTHS = tuple(2**k for k in (9, 11, 13, 15, 17, 20))
-NEURONS = replace(SMALL, probes="neurons")
 LATE = replace(SMALL, horizon=1e9, target_loss=1e-6)
 
 
 WIDE = replace(SMALL, m=2**14)
-START = replace(SMALL, m1=16, c0=0.01, probes="neurons")
+START = replace(SMALL, m1=16, c0=0.01, engine="weights")
 """Few neurons, so that m is far above m1 already where the weights can be drawn."""
 NARROW = replace(START, m=2**10, m1=64)
 DISTRIBUTION = TrainingSettings(n=3000, L=5, d=64, sampler="independent", words="repeated")
@@ -282,20 +282,6 @@ STUDIES = (
         },
         cost=lambda cell: 0.01,
         program=lambda cell: (cell.m, cell.draws),
-    ),
-    Study(
-        id="yang2024.neurons",
-        summary="the same on the weights, at widths where single neurons can be followed",
-        settings=TrainingSettings,
-        run=f"{RUNS}:train",
-        designs={
-            "smoke": Design(_over("m", 64, 128, 256, 512, base=NEURONS), 8),
-            "quick": Design(_over("m", 64, 128, 256, 512, 1024, base=NEURONS), 24),
-            "paper": Design(_over("m", 128, 256, 512, 1024, 2048, 4096, base=NEURONS), 100),
-        },
-        cost=_cost,
-        resolve=resolve,
-        program=_program,
     ),
     Study(
         id="yang2024.phase_2",

@@ -124,8 +124,8 @@ FIRST_PHASE = (
     parts_claim(
         "theorem_e26",
         parts=(
-            flat("neurons on signals: R m1", "neuron_movement", "neurons"),
-            flat("neurons on random words: their share of R", "neuron_random_share", "neurons"),
+            flat("neurons on signals: R m1", "neuron_movement"),
+            flat("neurons on random words: their share of R", "neuron_random_share"),
             Part(
                 "random words over n",
                 "classes_samples",
@@ -201,8 +201,8 @@ FIRST_PHASE = (
     parts_claim(
         "proposition_e12",
         parts=(
-            Part("as stated", "neurons", RangeLaw((("neuron_gram_over_bound", 0.0, 1.0),))),
-            flat("growth with m", "neuron_gram_rate", "neurons"),
+            Part("as stated", "phase_1", RangeLaw((("neuron_gram_over_bound", 0.0, 1.0),))),
+            flat("growth with m", "neuron_gram_rate"),
         ),
         wrong=(
             (
@@ -220,7 +220,7 @@ FIRST_PHASE = (
             "that of the attention."
         ),
         measured=(
-            "Flow on the weights. The largest change over t and over all pairs of neurons, over "
+            "Flow. The largest change over t and over all pairs of neurons, over "
             "the bound with R and R_P as they come out by T1, delta = 0.1 and constant one for "
             "the middle term: at most 1 in a share of at least 0.9 of the runs; and the change "
             "over t does not grow with m (exponent at most 0.1)."
@@ -233,11 +233,11 @@ FIRST_PHASE = (
     parts_claim(
         "theorem_e14",
         parts=(
-            flat("error", "neuron_error_over_bound", "neurons"),
+            flat("error", "neuron_error_over_bound"),
             Part(
-                "least factor", "neurons", ExponentLaw("neuron_factor_least", "m", 0.0, "at_least")
+                "least factor", "phase_1", ExponentLaw("neuron_factor_least", "m", 0.0, "at_least")
             ),
-            flat("largest factor", "neuron_factor_most", "neurons"),
+            flat("largest factor", "neuron_factor_most"),
         ),
         wrong=(
             ("error smaller by m^0.5", "error", {"exponent": -0.5}),
@@ -251,7 +251,7 @@ FIRST_PHASE = (
             "O~(L s0^2 sqrt(m) + s1^2 sqrt(m m1))."
         ),
         measured=(
-            "Flow on the weights, up to T1. The factor is |w_j|^2 + |W_V mu|^2: its least and "
+            "Flow, up to T1. The factor is |w_j|^2 + |W_V mu|^2: its least and "
             "largest value over neurons, signals and time, over (s0^2 + s1^2) m, and the largest "
             "error over its bound; the exponents in m must be at least, at most and at most 0, up "
             "to 0.1."
@@ -263,7 +263,7 @@ FIRST_PHASE = (
         parts=(
             Part("over n", "classes_samples", ExponentLaw("random_growth", "n", -1.0, "at_most")),
             flat("over m", "random_rate_over_bound"),
-            flat("by neuron", "neuron_random_rate_over_bound", "neurons"),
+            flat("by neuron", "neuron_random_rate_over_bound"),
         ),
         wrong=(
             ("falls like n^-2", "over n", {"exponent": -2.0}),
@@ -284,7 +284,7 @@ FIRST_PHASE = (
     ),
     exponent_claim(
         "lemma_e17",
-        study="neurons",
+        study="phase_1",
         law=ExponentLaw("neuron_common_rate", "m", 0.0, "at_most"),
         wrong=(-1.0,),
         levels=(128, 256, 512, 1024),
@@ -294,7 +294,7 @@ FIRST_PHASE = (
             "O~(s1^2 m)."
         ),
         measured=(
-            "Flow on the weights, up to T1. The largest rate over s1^2 m: its exponent in m must "
+            "Flow, up to T1. The largest rate over s1^2 m: its exponent in m must "
             "be at most 0 (+ 0.1)."
         ),
         notes="Erratum (wording): the print has time 0 on the left; t is meant.",

@@ -26,7 +26,7 @@ from attnlab.papers.yang2024.claims.common import (
 from attnlab.papers.yang2024.settings import TrainingSettings, resolve
 from attnlab.papers.yang2024.summaries.phase_1 import CHANGES, DETECTIONS, NEURON_CHANGES
 
-WORDS, NEURONS = "yang2024.phase_1", "yang2024.neurons"
+STUDY = "yang2024.phase_1"
 C_T1 = "C_T1 = T1 s1^2 m m1"
 C_ALIGNED = "c: least of G(mu_1), G(mu_2), -G(mu_3) at T1"
 
@@ -59,12 +59,12 @@ def measure(records: Records, law: PhaseOneLaw) -> Measurement:
         detail = "; ".join(f"{part.name}: {part.outcome}" for part in decisive)
         wholes.append(Reading(name, outcome, decisive[0].effect, detail))
         if detection == DETECTIONS[0]:
-            details, constants = parts, _constants(records.of(WORDS), detection)
+            details, constants = parts, _constants(records, detection)
     return Measurement((*wholes, *details), constants)
 
 
 def _parts(records: Records, law: PhaseOneLaw, detection: str) -> list[Reading]:
-    """Shares of runs on both studies; exponents on the study over all widths, neurons aside."""
+    """Shares of runs, and exponents over the widths."""
     parts = [
         share_reading(
             "all samples correct",
@@ -81,17 +81,15 @@ def _parts(records: Records, law: PhaseOneLaw, detection: str) -> list[Reading]:
     ]
     level = simultaneous_level(len(CHANGES) + len(NEURON_CHANGES) + 3)
     at, by = f"_at_{detection}", f"_by_{detection}"
-    words, neurons = records.of(WORDS), records.of(NEURONS)
     constant = lambda low, high: decide_equal(low, high, 0.0, law.tolerance)  # noqa: E731
     parts += [
-        _exponent("T1", words, f"T1_{detection}", level, _at_most(law.end_time, law)),
-        _exponent("outputs at T1", words, f"alignment{at}", level, constant),
-        _exponent("loss at T1", words, f"loss{at}", level, constant),
+        _exponent("T1", records, f"T1_{detection}", level, _at_most(law.end_time, law)),
+        _exponent("outputs at T1", records, f"alignment{at}", level, constant),
+        _exponent("loss at T1", records, f"loss{at}", level, constant),
     ]
-    for part, names in ((words, CHANGES), (neurons, NEURON_CHANGES)):
-        for name in names:
-            decide = _at_most(getattr(law, name), law)
-            parts.append(_exponent(name.replace("_", " "), part, f"{name}{by}", level, decide))
+    for name in (*CHANGES, *NEURON_CHANGES):
+        decide = _at_most(getattr(law, name), law)
+        parts.append(_exponent(name.replace("_", " "), records, f"{name}{by}", level, decide))
     return parts
 
 
@@ -128,19 +126,18 @@ def positive() -> Records:
     noise = np.random.default_rng(0)
     law = PhaseOneLaw()
     records = []
-    for study in (WORDS, NEURONS):
-        for m in (128, 256, 512, 1024, 2048):
-            cell = resolve(TrainingSettings(n=24, L=4, m=m))
-            for seed in range(10):
-                spread = float(np.exp(0.02 * noise.normal()))
-                scalars = {"s0": 0.1 / np.sqrt(4 * m), "s1": 1 / 8}
-                for detection in DETECTIONS:
-                    scalars[f"T1_{detection}"] = 7 * spread / m
-                    scalars[f"alignment_at_{detection}"] = 0.7 * spread
-                    scalars[f"loss_at_{detection}"] = 0.4 * spread
-                    for name in (*CHANGES, *NEURON_CHANGES):
-                        scalars[f"{name}_by_{detection}"] = spread * float(m) ** getattr(law, name)
-                records.append(Record(study, cell, seed, scalars))
+    for m in (128, 256, 512, 1024, 2048):
+        cell = resolve(TrainingSettings(n=24, L=4, m=m))
+        for seed in range(10):
+            spread = float(np.exp(0.02 * noise.normal()))
+            scalars = {"s0": 0.1 / np.sqrt(4 * m), "s1": 1 / 8}
+            for detection in DETECTIONS:
+                scalars[f"T1_{detection}"] = 7 * spread / m
+                scalars[f"alignment_at_{detection}"] = 0.7 * spread
+                scalars[f"loss_at_{detection}"] = 0.4 * spread
+                for name in (*CHANGES, *NEURON_CHANGES):
+                    scalars[f"{name}_by_{detection}"] = spread * float(m) ** getattr(law, name)
+            records.append(Record(STUDY, cell, seed, scalars))
     return Records(records)
 
 
@@ -156,13 +153,13 @@ PHASE_1 = (
             "O~(m^-3/2), key and query correlations by O~(m^-2)."
         ),
         measured=(
-            "Flow at widths m up to 2^20 (neurons: up to 1024, on the weights). "
+            "Flow at widths m up to 2^20. "
             "T1 is detected; the exponents in m of T1, of the largest "
             "change of each kind of variable up to T1, of the outputs and of the loss at T1, with "
             "simultaneous 95 % intervals. An upper bound m^p is supported if the interval ends "
             "below p + 0.1, contradicted if it begins above; a constant if it is within 0.1 of 0."
         ),
-        studies=(WORDS, NEURONS),
+        studies=(STUDY,),
         measure=measure,
         law=PhaseOneLaw(),
         hypotheses=hypotheses,

@@ -45,7 +45,7 @@ from attnlab.papers.yang2024.engines.weights import GAIN_AND_RATE, Attention
 
 
 class GramView(WordView):
-    """A view with no neurons, and with what tells how far they have moved."""
+    """A view with the products with the start, which tell how far neurons have moved."""
 
     G_start: Float[Array, " w"] | None = None
     """W_V^T u(0)."""
@@ -86,7 +86,11 @@ class Gram(eqx.Module):
     def loss_and_field(self, state: Grams) -> tuple[Float[Array, ""], Grams]:
         """The training loss, and the derivative of the Grams under gradient flow."""
         loss, z, M = self.drives(state)
-        return loss, Grams(
+        return loss, self.field(state, z, M)
+
+    def field(self, state: Grams, z: Float[Array, " w"], M: ScoreDrive) -> Grams:
+        """The derivative of the Grams under these drives."""
+        return Grams(
             **equations.total(self._value_first(state, z)),
             **equations.total(equations.score_first(M, state.S, state.K, state.Q)),
         )
@@ -94,9 +98,14 @@ class Gram(eqx.Module):
     def step(self, state: Grams, learning_rate: Float[Array, ""]) -> tuple[Float[Array, ""], Grams]:
         """The loss before, and the Grams after, one step of gradient descent on the weights."""
         loss, z, M = self.drives(state)
-        eta = jnp.asarray(learning_rate, state.G.dtype)
+        return loss, self.stepped(state, jnp.asarray(learning_rate, state.G.dtype), z, M)
+
+    def stepped(
+        self, state: Grams, eta: Float[Array, ""], z: Float[Array, " w"], M: ScoreDrive
+    ) -> Grams:
+        """The Grams after a step of this size under these drives."""
         second = equations.value_second(z, self.A, state.G, state.rho, state.V)
-        return loss, Grams(
+        return Grams(
             **equations.moved(state._asdict(), eta, self._value_first(state, z), second),
             **equations.score_step(M, eta, state.S, state.K, state.Q),
         )

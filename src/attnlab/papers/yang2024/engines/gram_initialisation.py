@@ -64,8 +64,8 @@ def bartlett(
         A = of.output_layer**2 * chi_squared[0]
     of_u = jnp.reshape(of.neurons * jnp.sqrt(A), 1)
     scales = jnp.concatenate([of_u, jnp.full(count, of.embeddings)])
-    values = _gram(scales * _bartlett_factor(of_values, chi_squared[1 : count + 2]))
-    scores = _gram(of.embeddings * _bartlett_factor(of_scores, chi_squared[count + 2 :]))
+    values = _gram(scales * bartlett_factor(of_values, chi_squared[1 : count + 2]))
+    scores = _gram(of.embeddings * bartlett_factor(of_scores, chi_squared[count + 2 :]))
     rho, G = values[0, 0], values[0, 1:]
     return Grams(
         G=G,
@@ -91,7 +91,7 @@ def mean(
     return Grams(none, rho, own, nothing, own, own, none, rho), A
 
 
-def _bartlett_factor(key: PRNGKeyArray, chi_squared: Float[Array, " k"]) -> Float[Array, "k k"]:
+def bartlett_factor(key: PRNGKeyArray, chi_squared: Float[Array, " k"]) -> Float[Array, "k k"]:
     """R, upper triangular, with the roots of these numbers as its diagonal."""
     drawn = jax.random.normal(key, (chi_squared.size, chi_squared.size), jnp.float64)
     return jnp.triu(drawn, 1) + jnp.diag(jnp.sqrt(chi_squared))

@@ -1,104 +1,232 @@
-r"""What the Grams tell about single neurons.
+r"""Engine `gram` with single neurons: m still costs nothing, m1 only through m1 w numbers.
 
-W moves by a rank-one matrix, $W(t) = W(0) + a h^\top$ with $h = (u - u_0)/A$, so with $b = W(0)h$
+W moves by a rank-one matrix, $W(t) = W(0) + a h^\top$ with $\dot h = W_V z$. With the start's
+$N = W(0) W_V(0)$ and $c = W(0) u_0$, the numbers $b = W(0) h$ and $D = W(0)(W_V - W_V(0))$ close
+the system, for flow and (with $\eta$ in place of dt, exactly) for descent:
 
-$$\langle w_i, w_j\rangle(t) - \langle w_i, w_j\rangle(0) = a_i b_j + a_j b_i + a_i a_j |h|^2 .$$
+$$\dot b = (N + D)\, z, \qquad \dot D = (c + A b)\, z^\top .$$
 
-Exact from the state: the sum $\sum_{ij} a_i a_j \langle w_i, w_j\rangle = \rho$; the length
-$|h|^2 = (\rho - 2\sigma + \rho_0)/A^2$ with $\sigma = u_0\cdot u$; and $a\cdot b = u_0\cdot h$.
-Splitting $W(0) = a u_0^\top/A + W_\perp$ with $a^\top W_\perp = 0$, the change becomes
+Every product of a neuron follows:
 
-$$a_i a_j \frac{\rho - \rho_0}{A^2} + a_i (W_\perp h)_j + a_j (W_\perp h)_i .$$
+$$\langle w_i, w_j\rangle(t) - \langle w_i, w_j\rangle(0) = a_i b_j + a_j b_i + a_i a_j |h|^2,\quad
+  W W_V - W(0) W_V(0) = D + a\,(G - f)^\top/A,\quad
+  W u = c + A b + a\,(\rho - \sigma)/A,$$
 
-Not in the state: $W_\perp$, and so the single neuron. But the Grams never see $W_\perp$: for normal
-W it is independent of the whole run, and given h, $W_\perp h \sim N(0, \sigma_1^2 |h|^2
-(I - aa^\top/A))$. The largest change at a time t thus has an exact law, which can be bounded with
-probability $1-\delta$ or drawn from. What the Grams do not give even in law is a joint draw over
-several times (the direction of h turns), and the change of $w_j^\top W_V\mu$: its mean is
-$a_j (G(t) - G(0))/A$, but its spread $\sigma_1 |W_V(t)\mu - W_V(0)\mu|$ needs products of values at
-two times. Take the engine `weights` for those. Weight decay shrinks W(0) and is not covered.
+with $f = W_V^\top u_0$, $\sigma = u_0\cdot u$ and $|h|^2 = (\rho - 2\sigma + \rho_0)/A^2$ of the
+Grams' own state.
 
-Legend: w_j the rows of W (m1, m); a (m1,) with |a_j| the same for all j here; s1 the deviation of
-an entry of W(0); rho_0 = rho(0).
+The start is read off drawn weights, or drawn given the Grams where those were drawn without
+weights. Given $[u_0, W_V(0)]$, normal weights are $W(0) = a u_0^\top/A + P Z$ with
+$P = I - aa^\top/A$ and Z of independent normals. Its products with $u_0$ and $W_V(0)$ are
+$s_1 Z_1 R$, where $R^\top R$ is the Gram of $[u_0, W_V(0)]$ and $Z_1$ is m1 by w+1; the rest of Z
+lives in the other m - w - 1 dimensions, and only its Gram is needed (Bartlett's factor again).
+
+Legend: w_j the rows of W (m1, m); a (m1,), A = |a|^2; w words carried; s1 the deviation of an
+entry of W(0); the other letters as in `gram_equations`.
 """
 
-import math
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from attnlab.core import BadInput
-from attnlab.dynamics.engine import Named
-from attnlab.models.linear_mlp_initialisation import Initialisation, deviations
-from attnlab.models.linear_mlp_transformer import Sizes
-from attnlab.papers.yang2024.engines.gram import GramView
+from attnlab.data.batch import Batch
+from attnlab.models.linear_mlp_initialisation import Initialisation, deviations, initialise
+from attnlab.models.linear_mlp_transformer import Parameters, Sizes
+from attnlab.models.word_level import NeuronMovement
+from attnlab.papers.yang2024.engines import gram
+from attnlab.papers.yang2024.engines.gram import Gram, GramView
 from attnlab.papers.yang2024.engines.gram_equations import Grams
+from attnlab.papers.yang2024.engines.gram_initialisation import bartlett_factor
+from attnlab.papers.yang2024.engines.weights import Attention
 
 
-class NeuronLaw(eqx.Module):
-    """What is known of the neurons at the start; the `args` of the probe below."""
+class NeuronStart(eqx.Module):
+    """The neurons at the start, as far as a run depends on them."""
 
-    s1: Float[Array, ""]
-    size: Float[Array, ""]
-    """|a_j|."""
-    rho_0: Float[Array, ""]
-    m1: int = eqx.field(static=True)
-
-    def change(self, view: GramView) -> tuple[Float[Array, ""], Float[Array, ""]]:
-        """The part of a Gram's change common to all pairs, and the deviation of (W_perp h)_j.
-
-        Both without their factors a: they are (rho - rho_0)/A^2 and s1 |h|.
-        """
-        assert view.rho_start is not None
-        common = (view.rho - self.rho_0) / view.A**2
-        square = (view.rho - 2 * view.rho_start + self.rho_0) / view.A**2
-        return common, self.s1 * jnp.sqrt(jnp.maximum(square, 0))
+    a: Float[Array, " m1"]
+    outputs: Float[Array, "m1 w"]
+    """N = W(0) W_V(0)."""
+    along_u: Float[Array, " m1"]
+    """c = W(0) u(0)."""
+    squares: Float[Array, " m1"]
+    """|w_j(0)|^2."""
+    rho: Float[Array, ""]
 
 
-def neuron_law(sizes: Sizes, initialisation: Initialisation, state: Grams) -> NeuronLaw:
-    """The law for a run that starts from this state."""
-    if initialisation.weights not in ("theory", "kaiming_normal"):
-        raise BadInput(
-            f"got weights={initialisation.weights}; the law of the neurons needs normal weights; "
-            "take weights=theory or kaiming_normal, or the engine `weights`"
+class State(NamedTuple):
+    """The Grams, and how the neurons have moved."""
+
+    grams: Grams
+    along_h: Float[Array, " m1"]
+    """b = W(0) h."""
+    outputs: Float[Array, "m1 w"]
+    """D = W(0) (W_V - W_V(0))."""
+
+
+class NeuronsNow(eqx.Module):
+    """The neurons at a time, as probes read them (see `attnlab.models.word_level.Neurons`)."""
+
+    a: Float[Array, " m1"]
+    along_u: Float[Array, " m1"]
+    squares: Float[Array, " m1"]
+    movement: NeuronMovement
+
+    def moved_since(self, start: Any) -> NeuronMovement:
+        """The movement since the start, which this engine follows; no other can be asked for."""
+        del start
+        return self.movement
+
+
+class GramWithNeurons(eqx.Module):
+    """Training on Grams, beside which the neurons are followed. Draw one by `start`."""
+
+    grams: Gram
+    neurons: NeuronStart
+
+    def loss_and_field(self, state: State) -> tuple[Float[Array, ""], State]:
+        """The training loss, and the derivative of the state under gradient flow."""
+        loss, z, M = self.grams.drives(state.grams)
+        return loss, State(self.grams.field(state.grams, z, M), *self._neuron_rates(state, z))
+
+    def step(self, state: State, learning_rate: Float[Array, ""]) -> tuple[Float[Array, ""], State]:
+        """The loss before, and the state after, one step of gradient descent on the weights."""
+        loss, z, M = self.grams.drives(state.grams)
+        eta = jnp.asarray(learning_rate, state.along_h.dtype)
+        along_h, outputs = self._neuron_rates(state, z)
+        return loss, State(
+            self.grams.stepped(state.grams, eta, z, M),
+            state.along_h + eta * along_h,
+            state.outputs + eta * outputs,
         )
-    if initialisation.output_layer == "same_as_weights":
-        raise BadInput(
-            "got output_layer=same_as_weights; the law of the neurons needs |a_j| the same for "
-            "all; take output_layer=sign or sign_over_m1, or the engine `weights`"
+
+    def view(self, state: State) -> GramView:
+        """The word-level quantities over the rows, with the neurons."""
+        seen, start = self.grams.view(state.grams), self.neurons
+        A, a, b = seen.A, start.a, state.along_h
+        assert seen.rho_start is not None
+        assert seen.G_start is not None
+        square = (seen.rho - 2 * seen.rho_start + start.rho) / A**2
+        neurons = NeuronsNow(
+            a=a,
+            along_u=start.along_u + A * b + a * (seen.rho - seen.rho_start) / A,
+            squares=start.squares + 2 * a * b + a**2 * square,
+            movement=NeuronMovement(
+                a=a,
+                along_h=b,
+                h_square=square,
+                outputs=state.outputs + jnp.outer(a, seen.G - seen.G_start) / A,
+            ),
         )
-    of = deviations(sizes, initialisation)
-    return NeuronLaw(jnp.asarray(of.neurons), jnp.asarray(of.output_layer), state.rho, m1=sizes.m1)
+        return eqx.tree_at(lambda v: v.neurons, seen, neurons, is_leaf=lambda x: x is None)
+
+    def rows_of(self, batch: Batch) -> Batch:
+        """The batch with rows for words, for probes."""
+        return self.grams.rows_of(batch)
+
+    def _neuron_rates(self, state: State, z: Float[Array, " w"]) -> tuple[Array, Array]:
+        start = self.neurons
+        along_h = (start.outputs + state.outputs) @ z
+        return along_h, jnp.outer(start.along_u + self.grams.A * state.along_h, z)
 
 
-def neuron_gram_change_bound(t: Float[Array, ""], view: GramView, args: NeuronLaw) -> Named:
-    r"""How much any $\langle w_i, w_j\rangle$ has changed since the start.
+def start(
+    key: PRNGKeyArray,
+    batch: Batch,
+    sizes: Sizes,
+    scheme: Initialisation,
+    *,
+    initial: Literal["weights", "bartlett"] = "weights",
+    also: Int[Array, " k"] | None = None,
+    attention: Attention = "trained",
+) -> tuple[GramWithNeurons, State]:
+    """Draw the first Grams as `gram.start` does with this key, and the neurons beside them."""
+    engine, grams = gram.start(
+        key, batch, sizes, scheme, initial=initial, also=also, attention=attention
+    )
+    if initial == "weights":
+        # The same key, so the very matrices that the Grams are of.
+        neurons = of_weights(*initialise(key, sizes, scheme), engine.carried)
+    else:
+        neurons = given_grams(jax.random.fold_in(key, 1), grams, engine.A, sizes, scheme)
+    return GramWithNeurons(engine, neurons), first_state(grams, neurons)
 
-    `neuron_gram_change_bound`: above the largest change of all pairs with probability 0.99 or
-    more. `neuron_gram_change_common` and `neuron_gram_change_deviation`: the part common to all
-    pairs (with sign a_i a_j), and the deviation of the rest, for i different from j.
-    """
-    del t
-    common, deviation = args.change(view)
-    # A union over m1 normals and two signs.
-    largest = math.sqrt(2 * math.log(2 * args.m1 / 0.01))
-    bound = args.size**2 * jnp.abs(common) + 2 * args.size * deviation * largest
-    return {
-        "neuron_gram_change_bound": bound,
-        "neuron_gram_change_common": args.size**2 * common,
-        "neuron_gram_change_deviation": math.sqrt(2) * args.size * deviation,
-    }
+
+def first_state(grams: Grams, neurons: NeuronStart) -> State:
+    """The state before anything has moved."""
+    return State(grams, jnp.zeros_like(neurons.along_u), jnp.zeros_like(neurons.outputs))
 
 
-def draw_largest_neuron_gram_change(
-    key: PRNGKeyArray, view: GramView, law: NeuronLaw
-) -> Float[Array, ""]:
-    """The largest change of all pairs, a pair of a neuron with itself too, drawn from its law."""
-    common, deviation = law.change(view)
-    normals = jax.random.normal(key, (law.m1,), jnp.float64)
-    # In the direction of a there is no spread; signs of a do not matter for the law.
-    rest = deviation * (normals - normals.mean()) / law.size
-    extremes = jnp.stack([common + 2 * rest.max(), common + 2 * rest.min()])
-    return law.size**2 * jnp.abs(extremes).max()
+def of_weights(
+    parameters: Parameters, a: Float[Array, " m1"], carried: Int[Array, " w"]
+) -> NeuronStart:
+    """The neurons of these matrices."""
+    W = parameters.W
+    u = a @ W
+    outputs = W @ parameters.W_V[:, carried]
+    return NeuronStart(a, outputs, W @ u, (W**2).sum(axis=1), u @ u)
+
+
+def given_grams(
+    key: PRNGKeyArray, grams: Grams, A: Float[Array, ""], sizes: Sizes, scheme: Initialisation
+) -> NeuronStart:
+    """Neurons in the law that drawn weights have, given their Grams at the start."""
+    count = grams.G.shape[0]
+    rest = sizes.m - count - 1
+    if rest < sizes.m1:
+        raise BadInput(
+            f"got m={sizes.m} with {count} words carried and m1={sizes.m1} neurons; to draw the "
+            f"neurons without weights m >= {count + 1 + sizes.m1} is required; raise m, or take "
+            "the first Grams from drawn weights (initial=weights)"
+        )
+    s1 = deviations(sizes, scheme).neurons
+    of_a, of_span, of_rest, squares = jax.random.split(key, 4)
+    a = _output_layer(of_a, A, sizes.m1, scheme)
+    joint = jnp.block([[grams.rho, grams.G], [grams.G[:, None], grams.V]])
+    normals = jax.random.normal(of_span, (sizes.m1, count + 1), jnp.float64)
+    in_span = _without(a, A, s1 * normals)
+    # Lower factor of the Gram: the coordinates of u and the values in an orthonormal basis.
+    products = in_span @ jnp.linalg.cholesky(joint).T
+    freedom = rest - np.arange(sizes.m1)
+    chi_squared = 2 * jax.random.gamma(squares, freedom / 2, dtype=jnp.float64)
+    outside = _without(a, A, s1 * bartlett_factor(of_rest, chi_squared).T)
+    along_u = a * (grams.rho / A) + products[:, 0]
+    own = a**2 * (grams.rho / A**2) + 2 * a * products[:, 0] / A
+    return NeuronStart(
+        a=a,
+        outputs=jnp.outer(a, grams.G) / A + products[:, 1:],
+        along_u=along_u,
+        squares=own + (in_span**2).sum(axis=1) + (outside**2).sum(axis=1),
+        rho=grams.rho,
+    )
+
+
+def _output_layer(
+    key: PRNGKeyArray, A: Float[Array, ""], m1: int, scheme: Initialisation
+) -> Float[Array, " m1"]:
+    """The vector a of this length, in the direction that the scheme gives it."""
+    direction = jax.random.normal(key, (m1,), jnp.float64)
+    if scheme.output_layer != "same_as_weights":
+        direction = jnp.sign(direction)
+    return direction * jnp.sqrt(A / (direction @ direction))
+
+
+def _without(a: Array, A: Array, rows: Float[Array, "m1 k"]) -> Float[Array, "m1 k"]:
+    """P times the rows: each column without its part along a."""
+    return rows - jnp.outer(a, a @ rows) / A
+
+
+def flow_settings(
+    engine: GramWithNeurons, state: State, rtol: float | Array = 1e-6, atol: float | Array = 1e-8
+) -> dict[str, Any]:
+    """What to give `dynamics.flow.flow` for this engine."""
+    settings = gram.flow_settings(engine.grams, state.grams, rtol, atol)
+    tau = gram.time_unit(state.grams)
+    # The sizes that b and D reach while outputs grow to order one.
+    along_h = tau * jnp.sqrt(jnp.mean(engine.neurons.outputs**2))
+    outputs = tau * jnp.sqrt(jnp.mean(engine.neurons.along_u**2))
+    return {**settings, "units": State(settings["units"], along_h, outputs)}

@@ -61,7 +61,7 @@ SCALING = (
             "medians over seeds, with fitted exponents (left) and divided by the stated power of "
             "m (right: flat means as stated)."
         ),
-        studies=("yang2024.phase_1", "yang2024.neurons"),
+        studies=("yang2024.phase_1",),
         draw=draw_scaling,
     ),
 )
