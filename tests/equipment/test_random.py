@@ -46,3 +46,13 @@ def test_signs_are_fair_signs() -> None:
     signs = np.asarray(random.signs(random.stream_key(Key("{}", 5), "init"), (10_000,)))
     assert set(signs) == {-1.0, 1.0}
     assert abs(signs.mean()) < 4 / np.sqrt(10_000)
+
+
+def test_chi_squared_numbers_have_their_moments_and_do_not_depend_on_their_number():
+    freedom = np.array([3, 50, 1_000_000] * 90)
+    draw = np.asarray(random.chi_squared(jax.random.key(0), freedom))
+    few = np.asarray(random.chi_squared(jax.random.key(0), freedom[:6]))
+    np.testing.assert_array_equal(draw[:6], few)
+    standard = (draw - freedom) / np.sqrt(2 * freedom)
+    assert abs(standard.mean()) < 4 / np.sqrt(freedom.size)
+    assert abs(standard.var() - 1) < 4 * np.sqrt(6 / freedom.size)

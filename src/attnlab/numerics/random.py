@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import DTypeLike
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from attnlab.cells import Key
 
@@ -47,3 +48,18 @@ def _require_float64() -> None:
             "jax runs in 32 bits, but random numbers are drawn in float64 so that a key gives the "
             "same draw in every precision; set JAX_ENABLE_X64=1 before the process starts"
         )
+
+
+_BLOCK = 256
+
+
+def chi_squared(key: PRNGKeyArray, freedom: Int[np.ndarray, " k"]) -> Float[Array, " k"]:
+    """Chi-squared numbers of these degrees of freedom, in double precision.
+
+    Drawn in whole blocks: the sampler takes seconds to compile, for every length anew, and a
+    number does not depend on how many are drawn after it.
+    """
+    _require_float64()
+    whole = np.ones(-(-freedom.size // _BLOCK) * _BLOCK)
+    whole[: freedom.size] = freedom
+    return 2 * jax.random.gamma(key, whole / 2, dtype=jnp.float64)[: freedom.size]

@@ -24,6 +24,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from attnlab.core import BadInput
 from attnlab.models.linear_mlp_initialisation import Initialisation, deviations
 from attnlab.models.linear_mlp_transformer import Parameters, Sizes, word_view
+from attnlab.numerics.random import chi_squared
 from attnlab.papers.yang2024.engines.gram_equations import Grams
 
 Initial = Literal["weights", "bartlett", "mean"]
@@ -56,16 +57,15 @@ def bartlett(
         )
     of = deviations(sizes, initialisation)
     of_values, of_scores, squares = jax.random.split(key, 3)
-    # All in one draw: this sampler is slow to compile.
     freedom = [[sizes.m1], sizes.m - np.arange(count + 1), sizes.m - np.arange(2 * count)]
-    chi_squared = 2 * jax.random.gamma(squares, np.concatenate(freedom) / 2, dtype=jnp.float64)
+    drawn = chi_squared(squares, np.concatenate(freedom))
     A = jnp.asarray(of.output_layer**2 * sizes.m1, float)
     if initialisation.output_layer == "same_as_weights":
-        A = of.output_layer**2 * chi_squared[0]
+        A = of.output_layer**2 * drawn[0]
     of_u = jnp.reshape(of.neurons * jnp.sqrt(A), 1)
     scales = jnp.concatenate([of_u, jnp.full(count, of.embeddings)])
-    values = _gram(scales * bartlett_factor(of_values, chi_squared[1 : count + 2]))
-    scores = _gram(of.embeddings * bartlett_factor(of_scores, chi_squared[count + 2 :]))
+    values = _gram(scales * bartlett_factor(of_values, drawn[1 : count + 2]))
+    scores = _gram(of.embeddings * bartlett_factor(of_scores, drawn[count + 2 :]))
     rho, G = values[0, 0], values[0, 1:]
     return Grams(
         G=G,
@@ -91,10 +91,10 @@ def mean(
     return Grams(none, rho, own, nothing, own, own, none, rho), A
 
 
-def bartlett_factor(key: PRNGKeyArray, chi_squared: Float[Array, " k"]) -> Float[Array, "k k"]:
+def bartlett_factor(key: PRNGKeyArray, squares: Float[Array, " k"]) -> Float[Array, "k k"]:
     """R, upper triangular, with the roots of these numbers as its diagonal."""
-    drawn = jax.random.normal(key, (chi_squared.size, chi_squared.size), jnp.float64)
-    return jnp.triu(drawn, 1) + jnp.diag(jnp.sqrt(chi_squared))
+    drawn = jax.random.normal(key, (squares.size, squares.size), jnp.float64)
+    return jnp.triu(drawn, 1) + jnp.diag(jnp.sqrt(squares))
 
 
 def _gram(factor: Float[Array, "k w"]) -> Float[Array, "w w"]:

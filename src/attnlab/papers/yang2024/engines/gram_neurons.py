@@ -38,6 +38,7 @@ from attnlab.data.batch import Batch
 from attnlab.models.linear_mlp_initialisation import Initialisation, deviations, initialise
 from attnlab.models.linear_mlp_transformer import Parameters, Sizes
 from attnlab.models.word_level import NeuronMovement
+from attnlab.numerics.random import chi_squared
 from attnlab.papers.yang2024.engines import gram
 from attnlab.papers.yang2024.engines.gram import Gram, GramView
 from attnlab.papers.yang2024.engines.gram_equations import Grams
@@ -191,9 +192,8 @@ def given_grams(
     in_span = _without(a, A, s1 * normals)
     # Lower factor of the Gram: the coordinates of u and the values in an orthonormal basis.
     products = in_span @ jnp.linalg.cholesky(joint).T
-    freedom = rest - np.arange(sizes.m1)
-    chi_squared = 2 * jax.random.gamma(squares, freedom / 2, dtype=jnp.float64)
-    outside = _without(a, A, s1 * bartlett_factor(of_rest, chi_squared).T)
+    drawn = chi_squared(squares, rest - np.arange(sizes.m1))
+    outside = _without(a, A, s1 * bartlett_factor(of_rest, drawn).T)
     along_u = a * (grams.rho / A) + products[:, 0]
     own = a**2 * (grams.rho / A**2) + 2 * a * products[:, 0] / A
     return NeuronStart(
