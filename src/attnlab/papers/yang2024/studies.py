@@ -194,7 +194,7 @@ STUDIES = (
         run=f"{UNTRAINED}:train_at_scale",
         designs={
             "smoke": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 6),
-            "quick": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 10),
+            "quick": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 20),
             "paper": Design(_over("c0", 0.001, 0.003, 0.01, 0.03, 0.1, base=WIDE), 100),
         },
         cost=_cost,
@@ -236,7 +236,7 @@ STUDIES = (
         run=f"{UNTRAINED}:draw_samples",
         designs={
             "smoke": Design((DISTRIBUTION,), 10),
-            "quick": Design((DISTRIBUTION,), 10),
+            "quick": Design((DISTRIBUTION,), 20),
             "paper": Design((DISTRIBUTION,), 100),
         },
         cost=lambda cell: 0.05,
@@ -304,7 +304,7 @@ STUDIES = (
         run=f"{RUNS}:train",
         designs={
             "smoke": Design(_sets((12, 4), (24, 6), (60, 4)), 16),
-            "quick": Design(_sets((12, 4), (24, 4), (48, 4), (60, 4), (18, 6), (24, 6)), 16),
+            "quick": Design(_sets((12, 4), (24, 4), (60, 4), (18, 6), (24, 6)), 20),
             "paper": Design(
                 _sets(*((n, L) for L in (4, 5, 6, 8) for n in (12, 18, 24, 48, 60))), 50
             ),
@@ -320,7 +320,7 @@ STUDIES = (
         run=f"{RUNS}:train",
         designs={
             "smoke": Design(_with_and_without_attention(128), 16),
-            "quick": Design(_with_and_without_attention(128, 1024), 16),
+            "quick": Design(_with_and_without_attention(128, 1024), 20),
             "paper": Design(_with_and_without_attention(128, 512, 2048, 8192), 100),
         },
         cost=_cost,

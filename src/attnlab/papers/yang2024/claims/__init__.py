@@ -1,8 +1,4 @@
-"""The statements of yang2024 as claims.
-
-`PENDING` are claims that are written and obey the rules of the registry, but whose designs do
-not fit the time of scale quick yet: they are not listed and not run.
-"""
+"""The statements of yang2024 as claims."""
 
 from attnlab.papers.yang2024.claims.appendix import APPENDIX
 from attnlab.papers.yang2024.claims.attention_claims import ATTENTION
@@ -17,8 +13,12 @@ from attnlab.papers.yang2024.claims.phase_2 import PHASE_2
 from attnlab.papers.yang2024.claims.second_phase import SECOND_PHASE
 from attnlab.papers.yang2024.claims.trends import TRENDS
 
-CLAIMS = (*PHASE_1, *PHASE_2, *APPENDIX, *FIGURE, *TRENDS)
-PENDING = (
+CLAIMS = (
+    *PHASE_1,
+    *PHASE_2,
+    *APPENDIX,
+    *FIGURE,
+    *TRENDS,
     *DATA_CONDITIONS,
     *INITIALISATION,
     *FIRST_PHASE,
