@@ -33,6 +33,8 @@ class Design:
 
     cells: tuple[Any, ...]
     trials: int
+    control_trials: int | None = None
+    """Seeds of a variant (a control's or a figure's), if fewer do: a control is far from true."""
 
 
 @dataclass(frozen=True)

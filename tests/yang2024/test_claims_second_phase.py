@@ -15,14 +15,12 @@ from attnlab.data.word_cooccurrence import BalancedTrainingSet
 from attnlab.models.word_level import WordView, attention
 from attnlab.papers.yang2024.claims.attention_claims import ATTENTION
 from attnlab.papers.yang2024.claims.findings import (
-    FINDINGS,
     AttentionLaw,
-    SamplesLaw,
     curve_difference,
     measure_frozen,
-    measure_samples,
     pairs_of,
 )
+from attnlab.papers.yang2024.claims.samples import SAMPLES_CLAIMS, SamplesLaw, measure_samples
 from attnlab.papers.yang2024.claims.second_phase import SECOND_PHASE
 from attnlab.papers.yang2024.phase_probes import sample_side, score_rates, score_side
 from attnlab.papers.yang2024.settings import TrainingSettings, resolve
@@ -470,8 +468,7 @@ def test_without_pairs_nothing_is_said():
 
 
 def test_samples_needed_looks_at_both_sides():
-    claim = FINDINGS[2]
-    good = claim.positive()
+    good = SAMPLES_CLAIMS[0].positive()
     assert measure_samples(good, SamplesLaw()).outcome == "supported"
 
     def always(record, values):

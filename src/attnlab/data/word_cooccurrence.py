@@ -21,9 +21,8 @@ from attnlab.core import BadInput
 from attnlab.data import word_sizes
 from attnlab.data.batch import Batch
 from attnlab.data.word_sizes import SIGNALS as SIGNALS
+from attnlab.data.word_sizes import TYPE_PROBABILITIES as TYPE_PROBABILITIES
 from attnlab.data.word_sizes import random_words_required as random_words_required
-
-TYPE_PROBABILITIES = (1 / 2, 1 / 6, 1 / 6, 1 / 6)
 
 
 class Role(IntEnum):

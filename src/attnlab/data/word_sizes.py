@@ -11,6 +11,7 @@ from attnlab.core import BadInput
 
 SIGNALS = 3
 """How many words have a part of their own; the random words come after them."""
+TYPE_PROBABILITIES = (1 / 2, 1 / 6, 1 / 6, 1 / 6)
 SIGNALS_IN_TYPE = (3, 2, 2, 1)
 """How many of a sample's places the signals and the common token take, by type."""
 

@@ -51,7 +51,9 @@ def design_cells(study: Study, request: Request, changes: Mapping[str, Any]) -> 
 
 def study_tasks(study: Study, request: Request, changes: Mapping[str, Any]) -> list[Task]:
     """Every run of one study, variant applied."""
-    seeds = range(request.seed, request.seed + study.designs[request.scale].trials)
+    design = study.designs[request.scale]
+    trials = design.control_trials if changes and design.control_trials else design.trials
+    seeds = range(request.seed, request.seed + trials)
     return [
         Task(study, cell, seed, cells.identity(study.id, cell, seed))
         for cell in design_cells(study, request, changes)

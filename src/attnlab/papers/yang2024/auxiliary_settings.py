@@ -53,6 +53,9 @@ class ClassSettings:
     m1: int = setting(64, origin="ours", symbol="m_1", help="neurons")
     c0: float = setting(0.1, origin="ours", symbol="c_0", help="sigma_0 = c0 / sqrt(L m)")
     horizon: float = setting(100.0, origin="ours", help="end of the flow, in units of 1/rho(0)")
+    target_loss: float = setting(
+        0.0, origin="ours", samples=False, help="the flow stops at this loss; 0: at the horizon"
+    )
     records: int = setting(100, origin="ours", samples=False, help="recorded times")
 
     def __post_init__(self):
@@ -61,6 +64,8 @@ class ClassSettings:
             raise BadInput(
                 f"got L={self.L} and records={self.records}; at least 3 of each are required"
             )
+        if self.target_loss < 0:
+            raise BadInput(f"got target_loss={self.target_loss}; it may not be negative")
 
 
 def _require_positive(cell: object, *names: str) -> None:

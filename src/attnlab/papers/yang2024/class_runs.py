@@ -18,15 +18,19 @@ from attnlab.papers.yang2024.auxiliary_settings import ClassSettings
 from attnlab.papers.yang2024.engines import symmetric
 from attnlab.papers.yang2024.engines.symmetric import SymmetricView
 from attnlab.papers.yang2024.engines.symmetric_sectors import Entries
-from attnlab.papers.yang2024.summaries import first_phase
+from attnlab.papers.yang2024.summaries import first_phase, late_classes
 from attnlab.papers.yang2024.theory.conditions import Sizes
 from attnlab.probes.phase import positive_for_good
 
 FIRST_RECORD = 1e-2
+NO_TARGET = 1e-300
 
 
 def train_classes(cell: ClassSettings, key: Key) -> Result:
-    """The flow through the first phase, and what Appendix E says of random words and scores."""
+    """The flow, and what Appendix E says of random words and scores.
+
+    With a target loss, also what the asymptote says of the late part.
+    """
     del key
     d = 3 + round(cell.n * (cell.L - 7 / 3))
     sizes = Sizes.of_theory(cell.n, cell.L, d, cell.m, cell.m1, cell.c0)
@@ -38,10 +42,14 @@ def train_classes(cell: ClassSettings, key: Key) -> Result:
         "rho": sizes.neuron_rate,
         "kappa": sizes.s0**2 * cell.m,
         "horizon": cell.horizon,
+        "target_loss": max(cell.target_loss, NO_TARGET),
     }
     trajectory = _flow(cell.records, {name: jnp.asarray(x, float) for name, x in numbers.items()})
-    series = {name: np.asarray(x) for name, x in trajectory.values.items()}
-    series["times"] = np.asarray(trajectory.times)
+    times = np.asarray(trajectory.times)
+    reached = np.isfinite(times)
+    series = {name: np.asarray(x)[reached] for name, x in trajectory.values.items()}
+    series["times"] = times[reached]
+    late = late_classes.summarise_late(series, sizes) if cell.target_loss else {}
     end = positive_for_good(series["times"], series["smallest_margin"])
     return Result(
         {
@@ -50,6 +58,7 @@ def train_classes(cell: ClassSettings, key: Key) -> Result:
             "s0": sizes.s0,
             "s1": sizes.s1,
             **first_phase.summarise_classes({**series, first_phase.END: end}, sizes),
+            **late,
         },
         diverged="" if trajectory.complete else trajectory.why,
     )
@@ -66,7 +75,10 @@ def _flow(records: int, numbers: dict[str, Float[Array, ""]]) -> Trajectory:
     later = FIRST_RECORD * (horizon / FIRST_RECORD) ** part
     times = jnp.concatenate([jnp.zeros(1), later]) / state.rho
     settings: dict[str, Any] = symmetric.flow_settings(engine, state)
-    return flow(engine, state, times, changes_by_class, engine.kappa, **settings)
+    target = numbers["target_loss"]
+    return flow(
+        engine, state, times, changes_by_class, engine.kappa, target_loss=target, **settings
+    )
 
 
 def changes_by_class(t: Float[Array, ""], view: SymmetricView, args: Float[Array, ""]) -> Named:

@@ -76,6 +76,18 @@ def _classes(setting: str, *levels: int, **changes: int) -> tuple[ClassSettings,
     return tuple(ClassSettings(**{**changes, setting: level}) for level in levels)
 
 
+LATE_SAMPLE_SIZES = (6, 12, 24, 30, 48, 60, 96, 150, 240, 480)
+"""On both sides of the asymptote's thresholds for every L, and on none of them."""
+
+
+def _late_classes(*lengths: int) -> tuple[ClassSettings, ...]:
+    return tuple(
+        ClassSettings(n=n, L=L, horizon=1e9, target_loss=1e-6)
+        for L in lengths
+        for n in LATE_SAMPLE_SIZES
+    )
+
+
 def _perturbations(L: int) -> tuple[SoftmaxSettings, ...]:
     return tuple(SoftmaxSettings(L=L, size=size) for size in (0.003, 0.01, 0.03, 0.1))
 
@@ -154,7 +166,7 @@ STUDIES = (
         run=f"{RUNS}:train",
         designs={
             "smoke": Design(_over("m", 2**9, 2**12, 2**15, 2**18), 12),
-            "quick": Design(_over("m", *WIDTHS), 30),
+            "quick": Design(_over("m", *WIDTHS), 20, 10),
             "paper": Design(_over("m", *(2**k for k in range(9, 21))), 100),
         },
         cost=_cost,
@@ -188,13 +200,26 @@ STUDIES = (
         program=lambda cell: cell.records,
     ),
     Study(
+        id="yang2024.classes_late",
+        summary="the flow to a loss of 1e-6 on classes of words, over n and L",
+        settings=ClassSettings,
+        run=f"{CLASSES}:train_classes",
+        designs={
+            "smoke": Design(_late_classes(4, 6, 8), 1),
+            "quick": Design(_late_classes(4, 5, 6, 8, 12, 16), 1),
+            "paper": Design(_late_classes(4, 5, 6, 7, 8, 10, 12, 16, 20, 24), 1),
+        },
+        cost=lambda cell: 0.1,
+        program=lambda cell: cell.records,
+    ),
+    Study(
         id="yang2024.initial_scale",
         summary="the first phase over the scale c0 of the initialisation, of one draw each",
         settings=TrainingSettings,
         run=f"{UNTRAINED}:train_at_scale",
         designs={
             "smoke": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 6),
-            "quick": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 20),
+            "quick": Design(_over("c0", 0.001, 0.01, 0.1, base=WIDE), 20, 10),
             "paper": Design(_over("c0", 0.001, 0.003, 0.01, 0.03, 0.1, base=WIDE), 100),
         },
         cost=_cost,
@@ -290,7 +315,7 @@ STUDIES = (
         run=f"{RUNS}:train",
         designs={
             "smoke": Design(_over("m", 2**11, 2**14, 2**17, 2**20, base=LATE), 16),
-            "quick": Design(_over("m", *(2**k for k in range(10, 21, 2)), base=LATE), 20),
+            "quick": Design(_over("m", *(2**k for k in range(10, 21, 2)), base=LATE), 20, 10),
             "paper": Design(_over("m", *(2**k for k in range(10, 21)), base=LATE), 100),
         },
         cost=_cost,
@@ -303,8 +328,8 @@ STUDIES = (
         settings=TrainingSettings,
         run=f"{RUNS}:train",
         designs={
-            "smoke": Design(_sets((12, 4), (24, 6), (60, 4)), 16),
-            "quick": Design(_sets((12, 4), (24, 4), (60, 4), (18, 6), (24, 6)), 20),
+            "smoke": Design(_sets((24, 4), (60, 4)), 16, 8),
+            "quick": Design(_sets((24, 4), (60, 4)), 20, 10),
             "paper": Design(
                 _sets(*((n, L) for L in (4, 5, 6, 8) for n in (12, 18, 24, 48, 60))), 50
             ),
@@ -320,7 +345,7 @@ STUDIES = (
         run=f"{RUNS}:train",
         designs={
             "smoke": Design(_with_and_without_attention(128), 16),
-            "quick": Design(_with_and_without_attention(128, 1024), 20),
+            "quick": Design(_with_and_without_attention(128, 1024), 20, 10),
             "paper": Design(_with_and_without_attention(128, 512, 2048, 8192), 100),
         },
         cost=_cost,

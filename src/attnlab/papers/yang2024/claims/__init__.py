@@ -10,6 +10,7 @@ from attnlab.papers.yang2024.claims.first_phase import FIRST_PHASE
 from attnlab.papers.yang2024.claims.initialisation import INITIALISATION
 from attnlab.papers.yang2024.claims.phase_1 import PHASE_1
 from attnlab.papers.yang2024.claims.phase_2 import PHASE_2
+from attnlab.papers.yang2024.claims.samples import SAMPLES_CLAIMS
 from attnlab.papers.yang2024.claims.second_phase import SECOND_PHASE
 from attnlab.papers.yang2024.claims.trends import TRENDS
 
@@ -26,4 +27,5 @@ CLAIMS = (
     *SECOND_PHASE,
     *ATTENTION,
     *FINDINGS,
+    *SAMPLES_CLAIMS,
 )

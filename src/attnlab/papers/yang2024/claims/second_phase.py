@@ -375,9 +375,9 @@ SECOND_PHASE = (
             flat("rate over its bound", "random_rate_constant"),
             within("change against 1/n", ("phase_2_random_output_constant", 0.0, 33.0)),
             within(
-                "change against 1/n, over n",
+                "change against 1/n, over n and L",
                 ("phase_2_random_output_constant", 0.0, 33.0),
-                study="samples",
+                study="classes_late",
             ),
         ),
         wrong=(

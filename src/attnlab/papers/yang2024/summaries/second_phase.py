@@ -197,9 +197,8 @@ def _outputs(series: Series, sizes: Sizes, w: slice) -> dict[str, float]:
     n, L, m, m1 = sizes.n, sizes.L, sizes.m, sizes.m1
     value_terms = m1 * (L * (sizes.s0**2 * math.sqrt(m) + 1 / m) + sizes.s0**2 * m)
     random_rate = series["largest_random_rate"][w] / (loss * (sizes.neuron_rate / n + value_terms))
-    late = _late(times)
     limit = balanced_limit(n, L)
-    slope = _slope(np.log(times)[late], series["random_word_sum"][w][late])
+    slope = slope_in_late_time(times, series["random_word_sum"][w])
     grown = np.log1p(times * series["rho"][0])
     values = np.array([series["value_rates"][w][:, i, j] for i, j in ((0, 1), (0, 0), (1, 1))])
     common = np.array([series["value_rates"][w][:, i, 2] for i in (0, 1)])
@@ -301,8 +300,7 @@ def _whole_run(series: Series, cell: Any, table: tuple[Course, ...]) -> dict[str
     exact = _for_good(table, tuple(c.name for c in DEFINITION_F1 if c.constant == "given"))
     printed = 2 * cell.m1 * np.asarray(series["mean_weighted_margin"])
     correct = printed[times >= end]
-    late = _late(times[1:])
-    log_t, unseen = np.log(times[1:]), np.min(series["unseen_margins"][1:], axis=1)
+    unseen = np.min(series["unseen_margins"][1:], axis=1)
     test = np.log(np.maximum(series["test_loss"][1:], 1e-300))
     size = np.abs(printed).max()
     return {
@@ -312,9 +310,9 @@ def _whole_run(series: Series, cell: Any, table: tuple[Course, ...]) -> dict[str
         "loss_end": float(series["loss"][-1]),
         "end_time_in_rho": float(series["end_time"] * series["rho"][0]),
         "test_loss_end": float(series["test_loss"][-1]),
-        "test_loss_time_exponent": float(_slope(log_t[late], test[late])),
+        "test_loss_time_exponent": slope_in_late_time(times[1:], test),
         "unseen_margin_end": float(unseen[-1]),
-        "unseen_margin_log_slope": float(_slope(log_t[late], unseen[late])),
+        "unseen_margin_log_slope": slope_in_late_time(times[1:], unseen),
     }
 
 
@@ -332,8 +330,10 @@ def _pairs(series: np.ndarray) -> np.ndarray:
     return np.array([sign * series[:, key, query] for key, query, sign in PAIRS])
 
 
-def _late(times: np.ndarray) -> np.ndarray:
-    return times >= math.sqrt(times[0] * times[-1])
+def slope_in_late_time(times: np.ndarray, values: np.ndarray) -> float:
+    """The slope in log t over the later half of the recorded log t."""
+    late = times >= math.sqrt(times[0] * times[-1])
+    return _slope(np.log(times[late]), values[late])
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> float:
