@@ -1,7 +1,5 @@
 """Runs of yang2024 about the start: samples and weights as they are drawn, softmax and tails."""
 
-from dataclasses import replace
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,7 +18,7 @@ from attnlab.models.word_level import attention, read_out
 from attnlab.numerics.random import normal, stream_key
 from attnlab.papers.yang2024.auxiliary_settings import SoftmaxSettings, TailSettings
 from attnlab.papers.yang2024.early_probes import neuron_rates
-from attnlab.papers.yang2024.runs import _data_settings, _description, _draw, _start, train
+from attnlab.papers.yang2024.runs import _data_settings, _description, _draw, _start
 from attnlab.papers.yang2024.settings import TrainingSettings
 from attnlab.papers.yang2024.summaries import initial
 from attnlab.papers.yang2024.theory.conditions import Sizes
@@ -86,12 +84,6 @@ def _samples(cell: TrainingSettings, key: Key):
     shuffle = jnp.asarray(cell.labels == "shuffled")
     batch = _draw(_data_settings(cell), stream_key(key, "data"), shuffle)
     return batch, _description(cell, batch)
-
-
-def train_at_scale(cell: TrainingSettings, key: Key) -> Result:
-    """Train with the random numbers of the default scale, so that scales are compared by draw."""
-    scale = TrainingSettings.__dataclass_fields__["c0"].default
-    return train(cell, Key.of(replace(cell, c0=scale), key.seed))
 
 
 def perturb_softmax(cell: SoftmaxSettings, key: Key) -> Result:

@@ -36,7 +36,11 @@ class TrainingSettings:
     weights: Weights = setting("theory", origin="paper", help="scheme of the initial matrices")
     output_layer: OutputLayer = setting("sign", origin="paper", symbol="a", help="scheme of a")
     c0: float = setting(
-        0.1, origin="ours", symbol="c_0", help="sigma_0 = c0 / sqrt(L m), scheme theory only"
+        0.1,
+        origin="ours",
+        symbol="c_0",
+        samples=False,  # it only multiplies what is drawn: scales are compared by draw
+        help="sigma_0 = c0 / sqrt(L m), scheme theory only",
     )
     attention: Attention = setting(
         "trained", origin="paper", samples=False, help="frozen and uniform are controls"

@@ -16,9 +16,9 @@ from attnlab.papers.yang2024.claims.late_parts import (
 
 HIDDEN = Constant("the constants and logarithms that the bounds hide", "unknown")
 FEW_SAMPLES = Control(
-    "twelve samples",
-    "n = 12, below the 3 (L + 1) samples that new random words need",
-    changes={"n": 12, "L": 4, "m": 2**14},
+    "24 samples",
+    "n = 24, half of what words of the training set need to do no harm (test_loss)",
+    changes={"n": 24, "L": 4, "m": 2**14},
 )
 
 ATTENTION = (
