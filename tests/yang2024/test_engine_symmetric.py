@@ -1,6 +1,7 @@
 """The engine on seven classes of words against the engine on Grams."""
 
 import dataclasses
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -8,16 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnlab.core import BadInput
+from attnlab.core import BadInput, Key
 from attnlab.data.word_cooccurrence import BalancedTrainingSet, IndependentSamples
 from attnlab.dynamics.descent import PlainStep, descend
 from attnlab.dynamics.engine import Engine
 from attnlab.dynamics.flow import flow
 from attnlab.models.linear_mlp_initialisation import Initialisation
 from attnlab.models.linear_mlp_transformer import Sizes
+from attnlab.papers.yang2024 import runs
 from attnlab.papers.yang2024.engines import gram, gram_rows, symmetric
 from attnlab.papers.yang2024.engines import gram_equations as equations
 from attnlab.papers.yang2024.engines.symmetric_sectors import CLASSES
+from attnlab.papers.yang2024.settings import TrainingSettings, resolve
 from attnlab.probes.context import Context
 from attnlab.probes.losses_by_type import losses_by_type
 
@@ -308,3 +311,43 @@ def test_what_it_is_not_exact_for_is_refused(make, sentence) -> None:
 
     with pytest.raises(BadInput, match=sentence):
         make(start)
+
+
+@pytest.mark.soak
+def test_seen_by_words_it_is_gram_from_the_mean() -> None:
+    """Every probe on words, along a whole flow, at the solver's tolerance."""
+    cell = TrainingSettings(n=12, L=4, m=200, rtol=1e-9, records=12, target_loss=1e-2, horizon=1e4)
+    values = {
+        engine: runs.train(chosen, Key.of(chosen, 0)).values
+        for engine in ("gram", "symmetric")
+        for chosen in [resolve(replace(cell, engine=engine, initial="mean"))]
+    }
+    on_grams, on_classes = values["gram"], values["symmetric"]
+    series = [
+        name for name, x in on_grams.items() if np.ndim(x) and name not in ("words", "labels")
+    ]
+    assert len(series) > 30
+    for name in series:
+        size = np.abs(np.nan_to_num(on_grams[name])).max()
+        np.testing.assert_allclose(
+            on_classes[name], on_grams[name], rtol=1e-6, atol=1e-7 * size, err_msg=name
+        )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"words": "repeated"}, ("words=repeated", "distinct words", "--engine gram")),
+        ({"sampler": "independent"}, ("sampler=independent", "exact shares", "--engine gram")),
+        ({"labels": "shuffled"}, ("labels=shuffled", "one label", "--engine gram")),
+        ({"method": "adam"}, ("method=adam", "flow or descent", "--engine gram")),
+        ({"initial": "bartlett"}, ("initial=bartlett", "initial=mean")),
+        ({"probes": "neurons"}, ("probes=neurons", "no neurons")),
+        ({"d": 99}, ("d=99", "96 random words", "d=43")),
+    ],
+)
+def test_settings_it_is_not_exact_for_get_a_sentence(changes, words) -> None:
+    with pytest.raises(BadInput) as refused:
+        resolve(TrainingSettings(**{"n": 24, "L": 4, "engine": "symmetric", **changes}))
+    for word in words:
+        assert word in str(refused.value)

@@ -23,7 +23,14 @@ from attnlab.models.linear_mlp_transformer import Parameters, Sizes, output_by_d
 from attnlab.numerics.derivatives import directional_difference
 from attnlab.numerics.random import normal, stream_key
 from attnlab.papers.yang2024.early_probes import change_per_use, neuron_rates
-from attnlab.papers.yang2024.engines import gram, gram_neurons, printed, weights
+from attnlab.papers.yang2024.engines import (
+    gram,
+    gram_neurons,
+    printed,
+    symmetric,
+    symmetric_words,
+    weights,
+)
 from attnlab.papers.yang2024.engines.gram_momentum import GramMomentum
 from attnlab.papers.yang2024.phase_probes import sample_side, score_side, test_loss, value_side
 from attnlab.papers.yang2024.settings import GradientSettings, TrainingSettings
@@ -136,7 +143,9 @@ def _draw_test(data: tuple[int, int, int, str, str], key: PRNGKeyArray) -> Batch
 def _start(cell: TrainingSettings, key: PRNGKeyArray, batch: Batch, test: Batch) -> tuple[Any, Any]:
     """The engine and its first state. Not compiled as a whole, so that m costs no compilation."""
     sizes, scheme = Sizes(cell.d, cell.L, cell.m, cell.m1), _initialisation(cell)
-    if cell.engine == "weights":
+    if cell.engine == "symmetric":
+        started = symmetric_words.start(batch, sizes, scheme, attention=cell.attention)
+    elif cell.engine == "weights":
         started = weights.start(key, batch, sizes, scheme, attention=cell.attention)
     else:
         engine = gram_neurons if cell.probes == "neurons" else gram
@@ -177,7 +186,7 @@ def _program(cell: TrainingSettings) -> Program:
     steps = 0 if cell.method == "flow" else cell.steps
     # On Grams all widths are one program, with and without a target. On weights each width is
     # one of its own, and is compiled sooner without the search for a time that is never met.
-    stops = cell.engine == "gram" or cell.target_loss > 0
+    stops = cell.engine != "weights" or cell.target_loss > 0
     return Program(cell.engine, cell.method, cell.probes, cell.records, steps, stops)
 
 
@@ -202,10 +211,12 @@ def _train(
         times = jnp.concatenate([jnp.zeros(1), later]) / initial.rho
         rtol, atol = numbers["rtol"], numbers["rtol"] / 100
         tolerances: dict[str, Any] = {"rtol": rtol, "atol": atol}
-        if program.engine == "gram":
-            with_neurons = isinstance(engine, gram_neurons.GramWithNeurons)
-            of_engine = gram_neurons if with_neurons else gram
-            tolerances = of_engine.flow_settings(engine, state, rtol, atol)
+        if isinstance(engine, gram_neurons.GramWithNeurons):
+            tolerances = gram_neurons.flow_settings(engine, state, rtol, atol)
+        elif isinstance(engine, gram.Gram):
+            tolerances = gram.flow_settings(engine, state, rtol, atol)
+        elif isinstance(engine, symmetric_words.SymmetricOnWords):
+            tolerances = symmetric.flow_settings(engine.classes, state, rtol, atol)
         # A target that is never met stands for none.
         target = jnp.maximum(numbers["target_loss"], NO_TARGET) if program.stops_at_target else None
         return flow(engine, state, times, probe, samples, target_loss=target, **tolerances)

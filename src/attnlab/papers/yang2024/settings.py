@@ -60,17 +60,20 @@ class TrainingSettings:
     rtol: float = setting(
         1e-6, origin="ours", samples=False, help="relative tolerance of the flow's solver"
     )
-    probes: Literal["words", "neurons"] = setting(
-        "words", origin="ours", samples=False, help="neurons adds those of single neurons"
+    probes: Literal["auto", "words", "neurons"] = setting(
+        "words",
+        origin="ours",
+        samples=False,
+        help="neurons adds those of single neurons; auto: if the engine follows them",
     )
-    engine: Literal["auto", "weights", "gram"] = setting(
+    engine: Literal["auto", "weights", "gram", "symmetric"] = setting(
         "auto", origin="ours", samples=False, help="auto: the cheapest that is exact"
     )
-    initial: Literal["auto", "weights", "bartlett"] = setting(
+    initial: Literal["auto", "weights", "bartlett", "mean"] = setting(
         "auto",
         origin="ours",
         samples=False,
-        help="first Grams of drawn weights, or drawn without weights (auto: above m = 4096)",
+        help="first Grams of drawn weights, drawn without weights (auto: above m = 4096), or mean",
     )
 
     def __post_init__(self):
@@ -110,11 +113,25 @@ class TrainingSettings:
 
 
 LARGEST_DRAWN_WIDTH = 4096
+MOST_NEURONS = 1024
+"""What auto follows: each costs as many numbers as there are words."""
 
 
 def resolve(cell: TrainingSettings) -> TrainingSettings:
     """Replace d=0 and every auto by what they stand for; refuse what no engine can do."""
     engine, initial = cell.engine, cell.initial
+    if cell.probes == "auto":
+        drawn = engine != "symmetric" and initial != "mean" and cell.m1 <= MOST_NEURONS
+        followed = drawn and cell.method in ("flow", "descent")
+        cell = replace(cell, probes="neurons" if followed else "words")
+    if engine == "symmetric":
+        _require_symmetric(cell)
+        return replace(cell, d=cell.vocabulary, initial="mean")
+    if initial == "mean" and (engine == "weights" or cell.probes == "neurons"):
+        raise BadInput(
+            f"got initial=mean with engine={engine} and probes={cell.probes}; the mean has neither "
+            "weights nor neurons: take --engine gram and probes=words, or initial=weights"
+        )
     if engine == "auto":
         # Measured: a step of descent on Grams is the cheaper one from about m = 2 d on.
         slower = cell.method != "flow" and cell.m <= 2 * cell.vocabulary
@@ -140,11 +157,41 @@ def resolve(cell: TrainingSettings) -> TrainingSettings:
             f"got m={cell.m} with {cell.vocabulary} words and initial=bartlett, which needs "
             f"m >= {2 * cell.vocabulary}; take initial=weights or --engine weights"
         )
+    if initial == "bartlett" and cell.probes == "neurons" and cell.m <= cell.vocabulary + cell.m1:
+        raise BadInput(
+            f"got m={cell.m} with {cell.vocabulary} words, m1={cell.m1} neurons and "
+            f"initial=bartlett, which follows neurons if m > {cell.vocabulary + cell.m1}; take "
+            "probes=words, initial=weights or --engine weights"
+        )
     return replace(cell, d=cell.vocabulary, engine=engine, initial=initial)
 
 
 def _needs_weights(cell: TrainingSettings) -> bool:
     return cell.method == "adam" or (cell.method == "momentum" and cell.probes == "neurons")
+
+
+def _require_symmetric(cell: TrainingSettings) -> None:
+    """Refuse what the engine on classes of words is not exact for, and name one that is."""
+    words = cell.vocabulary - SIGNALS
+    conditions = [
+        (cell.sampler == "balanced", f"sampler={cell.sampler}", "exact shares (sampler=balanced)"),
+        (cell.words == "distinct", f"words={cell.words}", "distinct words (words=distinct)"),
+        (cell.labels == "true", f"labels={cell.labels}", "one label for each type (labels=true)"),
+        (cell.method in ("flow", "descent"), f"method={cell.method}", "method=flow or descent"),
+        (cell.initial in ("auto", "mean"), f"initial={cell.initial}", "initial=mean"),
+        (cell.probes == "words", f"probes={cell.probes}", "probes=words: a mean has no neurons"),
+    ]
+    for holds, got, required in conditions:
+        if not holds:
+            raise BadInput(
+                f"got {got} with engine=symmetric, which needs {required}; take --engine gram"
+            )
+    required = random_words_required(type_counts(cell.n), cell.L)
+    if words != required:
+        raise BadInput(
+            f"got d={cell.d}, that is {words} random words, with engine=symmetric, which needs "
+            f"each of them in a sample: d={required + SIGNALS} or d=0; or take --engine gram"
+        )
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ MATCHING = _appendix_a(weights="linear_default", output_layer="same_as_weights")
 LITERAL = _appendix_a(weights="kaiming_normal", output_layer="sign")
 
 
-SMALL = TrainingSettings(n=24, L=4, records=100, probes="neurons")
+SMALL = TrainingSettings(n=24, L=4, records=100, probes="auto")
 """A small balanced set: n is above L^2 and above 3 (L + 1), the limit's own requirement.
 
 All its runs take all probes: one compiled program for every width, phase and control.
