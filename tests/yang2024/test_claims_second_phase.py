@@ -402,15 +402,11 @@ def test_runs_without_a_second_phase_count_against_a_claim():
         assert outcome(name, change) == "contradicted", name
 
 
-def test_the_test_loss_is_judged_at_the_largest_n_alone():
-    def rising(n: int):
-        def change(record, values):
-            values["test_loss_time_exponent"] = 0.03 if record.cell.n <= n else -0.3
-
-        return change
-
-    assert outcome("theorem_3_3", rising(48)) == "supported"
-    assert outcome("theorem_3_3", rising(96)) == "contradicted"
+def test_the_test_loss_is_judged_where_there_are_enough_samples():
+    part = next(p for p in CLAIMS["theorem_3_3"].law.parts if p.name.endswith("enough samples"))
+    cells = [TrainingSettings(n=n, L=4) for n in (24, 42, 48, 60)]
+    records = Records(Record("yang2024.classes_late", cell, 0, {}) for cell in cells)
+    assert [r.cell.n for r in part.of(records)] == [48, 60]
 
 
 def test_asides_do_not_decide():

@@ -85,6 +85,7 @@ def changes_by_class(t: Float[Array, ""], view: SymmetricView, args: Float[Array
     r"""What has moved, with the start's $\kappa$ as `args`.
 
     `signal_outputs` (3,) and `random_outputs` (4,): G; `smallest_margin`; `score_change`: max |S|;
+    `coefficients` (3, 3): S of the signals; `largest_random_coefficient`: max |S| of the others;
     `random_value_change`: the largest change of V over pairs of random words.
     """
     del t
@@ -94,6 +95,10 @@ def changes_by_class(t: Float[Array, ""], view: SymmetricView, args: Float[Array
         "random_outputs": view.G[3:],
         "smallest_margin": jnp.nanmin(view.margins),
         "score_change": _largest(view.S),
+        "coefficients": view.S.across[:3, :3],
+        "largest_random_coefficient": _largest(
+            view.S._replace(across=view.S.across.at[:3, :3].set(0))
+        ),
         "random_value_change": _largest(own._replace(across=own.across[3:, 3:])),
     }
 

@@ -96,14 +96,8 @@ def _tails(*dimensions: int) -> tuple[TailSettings, ...]:
     return tuple(TailSettings(m=m, delta=delta) for m in dimensions for delta in (0.1, 0.01))
 
 
-SAMPLES = replace(LATE, m=2**14)
 BESIDE_TRAINED = replace(LATE, c0=1.0)
 """Condition 1's own scale of the initialisation, at which attention learns soonest."""
-
-
-def _sets(*sizes: tuple[int, int]) -> tuple[TrainingSettings, ...]:
-    """Cells by (n, L)."""
-    return tuple(replace(SAMPLES, n=n, L=L) for n, L in sizes)
 
 
 def _with_and_without_attention(*widths: int) -> tuple[TrainingSettings, ...]:
@@ -317,22 +311,6 @@ STUDIES = (
             "smoke": Design(_over("m", 2**11, 2**14, 2**17, 2**20, base=LATE), 16),
             "quick": Design(_over("m", *(2**k for k in range(10, 21, 2)), base=LATE), 20, 10),
             "paper": Design(_over("m", *(2**k for k in range(10, 21)), base=LATE), 100),
-        },
-        cost=_cost,
-        resolve=resolve,
-        program=_program,
-    ),
-    Study(
-        id="yang2024.samples",
-        summary="gradient flow to a loss of 1e-6 over the number of samples n and their length L",
-        settings=TrainingSettings,
-        run=f"{RUNS}:train",
-        designs={
-            "smoke": Design(_sets((24, 4), (60, 4)), 16, 8),
-            "quick": Design(_sets((24, 4), (60, 4)), 20, 10),
-            "paper": Design(
-                _sets(*((n, L) for L in (4, 5, 6, 8) for n in (12, 18, 24, 48, 60))), 50
-            ),
         },
         cost=_cost,
         resolve=resolve,

@@ -1,6 +1,6 @@
 """Appendix F on attention: scores, softmax, keys and queries, and Theorem 3.3."""
 
-from attnlab.core import Constant, Control
+from attnlab.core import Constant
 from attnlab.papers.yang2024.claims.common import FROZEN, SHUFFLED
 from attnlab.papers.yang2024.claims.late_parts import (
     FROZEN_ONE_SET,
@@ -15,12 +15,6 @@ from attnlab.papers.yang2024.claims.late_parts import (
 )
 
 HIDDEN = Constant("the constants and logarithms that the bounds hide", "unknown")
-FEW_SAMPLES = Control(
-    "24 samples",
-    "n = 24, half of what words of the training set need to do no harm (test_loss)",
-    changes={"n": 24, "L": 4, "m": 2**14},
-)
-
 ATTENTION = (
     late_claim(
         "lemma_4_7",
@@ -143,10 +137,10 @@ ATTENTION = (
         parts=(
             within("training loss", ("loss_end", 0.0, 2e-6)),
             within(
-                "test loss, most samples",
+                "test loss, enough samples",
                 ("test_loss_time_exponent", -INFINITE, -0.05),
-                study="samples",
-                runs="most",
+                study="classes_late",
+                runs="enough",
                 probability=0.8,
             ),
             within("signs of C", ("phase_2_least_coefficient", POSITIVE, INFINITE)),
@@ -158,7 +152,7 @@ ATTENTION = (
                 "ratio over min(n, sqrt(m)/L), in n",
                 "coefficient_ratio_over_guarantee",
                 kind="at_least",
-                study="samples",
+                study="classes_late",
                 setting="n",
                 runs="shortest",
                 counted=False,
@@ -182,11 +176,11 @@ ATTENTION = (
             ),
             (
                 "test loss does not fall",
-                "test loss, most samples",
+                "test loss, enough samples",
                 {"ranges": (("test_loss_time_exponent", -0.02, INFINITE),)},
             ),
         ),
-        changes=(FROZEN_ONE_SET, SHUFFLED_ONE_SET, FEW_SAMPLES),
+        changes=(FROZEN_ONE_SET, SHUFFLED_ONE_SET),
         positive={
             "loss_end": 1e-6,
             "test_loss_time_exponent": -0.3,
@@ -204,8 +198,9 @@ ATTENTION = (
         ),
         measured=(
             WINDOW + "The training loss reaches 1e-6; the test loss falls, with an exponent in "
-            "time of -0.05 or below over the second half of the run in log t, at the largest n of "
-            "a study over n (eight runs of ten); the four coefficients at the end have their signs "
+            "time of -0.05 or below over the second half of the run in log t, at n and L of a grid "
+            "above the threshold of test_loss (eight of ten; classes of words, from the mean "
+            "start); the four coefficients at the end have their signs "
             "and, over their size, an exponent in m within 0.1 of 0; those with a random word, "
             "over the first term of their bound alone, one of at most 0; and every one of the four "
             "is larger than all of those. Aside: their ratio over min(n, sqrt(m)/L), over n, and "
@@ -215,9 +210,8 @@ ATTENTION = (
             "What the two bounds guarantee is a ratio of min(n, sqrt(m)/L), not of n. The test "
             "loss needs far more samples than training: new samples draw the random words of the "
             "training set, whose outputs are memorised. Max-margin duals put the least n at 47 "
-            "for L = 4 (about 20.6 L for long samples), so n = 60 generalises, "
-            "and at n = 24 the test loss grows while the training loss falls. Condition 1's "
-            "n >= L^2 has an unknown constant."
+            "for L = 4 (about 20.6 L for long samples); at n = 24 the test loss grows while "
+            "the training loss falls. Condition 1's n >= L^2 has an unknown constant."
         ),
     ),
 )

@@ -17,8 +17,9 @@ from attnlab.papers.yang2024.claims.builders import (
 from attnlab.papers.yang2024.claims.common import FROZEN, SHUFFLED
 from attnlab.papers.yang2024.claims.parts import Part, PartsLaw, implied_name, parts_claim
 from attnlab.papers.yang2024.summaries.second_phase import PREFIX
+from attnlab.papers.yang2024.theory.asymptote import samples_for_seen_words
 
-Runs = Literal["all", "shortest", "most"]
+Runs = Literal["all", "shortest", "enough"]
 POSITIVE = 1e-300
 INFINITE = np.inf
 
@@ -43,16 +44,16 @@ class LatePart(Part):
     """A part that may take only some of the runs, and may stand aside of the conjunction."""
 
     runs: Runs = "all"
-    """`shortest`: the least L of the study; `most`: of these, the largest n."""
+    """`shortest`: the least L of the study; `enough`: n above what seen words need (test_loss)."""
     counted: bool = True
 
     def of(self, records: Records) -> Records:
         """The runs that this part reads."""
         own = records.of(f"yang2024.{self.study}")
-        if self.runs != "all" and own:
+        if self.runs == "shortest" and own:
             own = own.where(L=min(r.cell.L for r in own))
-        if self.runs == "most" and own:
-            own = own.where(n=max(r.cell.n for r in own))
+        if self.runs == "enough":
+            own = Records(r for r in own if r.cell.n > samples_for_seen_words(r.cell.L))
         return own
 
 

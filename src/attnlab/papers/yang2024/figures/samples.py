@@ -11,7 +11,7 @@ from attnlab.papers.yang2024.theory.asymptote import (
     samples_for_unseen_words,
 )
 
-CLASSES, SAMPLES = "yang2024.classes_late", "yang2024.samples"
+CLASSES, DRAWN = "yang2024.classes_late", "yang2024.phase_2"
 
 
 def draw_test_loss(records: Records) -> tuple[Any, dict[str, Any]]:
@@ -38,13 +38,13 @@ def draw_test_loss(records: Records) -> tuple[Any, dict[str, Any]]:
             "threshold_unseen": samples_for_unseen_words(L),
             "threshold_seen": samples_for_seen_words(L),
         }
-    drawn = records.of(SAMPLES)
+    drawn = records.of(DRAWN)
     losses.plot(
         [r.cell.n for r in drawn],
         [float(r["test_loss_end"]) for r in drawn],
         "k.",
         ms=2,
-        label="drawn weights, L = 4, by seed",
+        label="drawn weights, L = 4, by seed and m",
     )
     losses.set(xscale="log", yscale="log", xlabel="n", ylabel="test loss at training loss 1e-6")
     losses.legend(fontsize=7)
@@ -68,7 +68,7 @@ SAMPLES_FIGURES = (
             "of a new sample grows with log t, with words never seen (positive from n = 3 (L + 1) "
             "on, dotted) and with the worst words of training."
         ),
-        studies=(CLASSES, SAMPLES),
+        studies=(CLASSES, DRAWN),
         draw=draw_test_loss,
     ),
 )

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import multinomial
 
 from attnlab.data.word_sizes import TYPE_PROBABILITIES
-from attnlab.papers.yang2024.summaries.second_phase import slope_in_late_time
+from attnlab.papers.yang2024.summaries.second_phase import PAIRS, slope_in_late_time
 from attnlab.papers.yang2024.summaries.series import Series
 from attnlab.papers.yang2024.theory.asymptote import SIGNALS_IN_TYPE, balanced_limit
 from attnlab.papers.yang2024.theory.conditions import Sizes
@@ -39,6 +39,8 @@ def summarise_late(series: Series, sizes: Sizes) -> dict[str, float | np.ndarray
     slope = np.diff(1 / series["loss"][-2:])[0] / np.diff(times[-2:])[0]
     rates = np.diff(signals[-2:], axis=0)[0]
     grown = np.log1p(sizes.neuron_rate * times)
+    of_signals = min(sign * series["coefficients"][-1, i, j] for i, j, sign in PAIRS)
+    ratio = float(of_signals / series["largest_random_coefficient"][-1])
     return {
         "test_loss": test,
         "test_loss_end": float(test[-1]),
@@ -52,6 +54,9 @@ def summarise_late(series: Series, sizes: Sizes) -> dict[str, float | np.ndarray
         "phase_2_random_output_constant": float(
             np.max(sizes.n * np.abs(random).max(axis=1) / grown)
         ),
+        "phase_2_coefficient_ratio": ratio,
+        "phase_2_coefficient_ratio_over_guarantee": ratio
+        / min(sizes.n, math.sqrt(sizes.m) / sizes.L),
     }
 
 
