@@ -199,7 +199,7 @@ STUDIES = (
         settings=ClassSettings,
         run=f"{CLASSES}:train_classes",
         designs={
-            "smoke": Design(_late_classes(4, 6, 8), 1),
+            "smoke": Design(_late_classes(4, 5, 6, 8, 12, 16), 1),
             "quick": Design(_late_classes(4, 5, 6, 8, 12, 16), 1),
             "paper": Design(_late_classes(4, 5, 6, 7, 8, 10, 12, 16, 20, 24), 1),
         },
