@@ -23,8 +23,8 @@ class SampleEngine(Engine, Protocol):
 
     size: Int[Array, ""]
 
-    def subset(self, indices: Int[Array, " B"]) -> "SampleEngine":
-        """The engine with these samples."""
+    def subset(self, indices: Int[Array, " room"], size: Int[Array, ""]) -> "SampleEngine":
+        """The engine with the first `size` of these samples."""
         ...
 
     def loss(self, state: Any) -> Float[Array, ""]:
@@ -37,10 +37,10 @@ class SampleEngine(Engine, Protocol):
 
 
 def batch_indices(
-    key: PRNGKeyArray, step: Int[Array, ""], size: Int[Array, ""], B: int
-) -> Int[Array, " B"]:
+    key: PRNGKeyArray, step: Int[Array, ""], size: Int[Array, ""], room: int
+) -> Int[Array, " room"]:
     """The samples of one step's batch: independent, uniform over the first `size`."""
-    drawn = jax.random.uniform(jax.random.fold_in(key, step), (B,), jnp.float32)
+    drawn = jax.random.uniform(jax.random.fold_in(key, step), (room,), jnp.float32)
     return jnp.minimum(jnp.floor(drawn * size).astype(size.dtype), size - 1)
 
 
@@ -49,13 +49,16 @@ def train(
     state: Any,
     update: Update,
     key: PRNGKeyArray,
-    B: int,
+    batch_size: Int[Array, ""],
+    room: int,
     record_at: Int[Array, " k"],
     probe: Probe = no_probe,
     args: Any = None,
     stop_when_fitted: Bool[Array, ""] | bool = True,
 ) -> Trajectory:
-    """Train by mini-batches of B; `probe(step, view, args)` before the steps given.
+    """Train by mini-batches; `probe(step, view, args)` before the steps given.
+
+    `room` is the batch's room in the compiled program, `batch_size` how much of it is used.
 
     `end_time` is the first step at which the training loss was zero, if the run stopped for that;
     records after it are nan, except that the last record is always taken of the last state.
@@ -68,7 +71,7 @@ def train(
 
     def one_step(carry: Any) -> Any:
         state, memory, step, changed, asked, good, fitted, target = carry
-        batch = engine.subset(batch_indices(key, step, engine.size, B))
+        batch = engine.subset(batch_indices(key, step, engine.size, room), batch_size)
         loss, moved, memory = update.apply(batch, state, memory)  # pyright: ignore[reportArgumentType]
         good = jnp.isfinite(loss)
         idle = loss == 0

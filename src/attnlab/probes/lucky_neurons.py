@@ -132,8 +132,8 @@ def value_gradient(t: Float[Array, ""], view: Parameters, args: PatternContext) 
       \sum_s p_{ls}\, x_s^\top \mu_1$$
 
     `lucky_V_negative`: the share of the neurons best aligned with p_1 at the start that have
-    V_i < 0; `unlucky_V_least`: the smallest V_i of an unlucky neuron times sqrt(B m) over B.
-    `mean_margin`: the mean of y F over the samples.
+    V_i < 0, `signed_V_negative` among those whose output weights have a positive sum;
+    `unlucky_V_least`: the smallest V_i of an unlucky neuron, times sqrt(m). `mean_margin`: the mean of y F over the samples.
     """
     del t
     batch = args.batch
@@ -143,9 +143,8 @@ def value_gradient(t: Float[Array, ""], view: Parameters, args: PatternContext) 
         v = hidden_input(view, X, keys, args.score_gain)
         gate = view.W_O @ v.T > 0
         a = jnp.einsum("oml,o->ml", args.a, y) * (kept / kept.sum())
-        mean_token = hidden_input(view._replace(W_V=jnp.eye(X.shape[1], dtype=X.dtype)[None]), X,
-                                  keys, args.score_gain)
-        along = mean_token @ args.patterns[0]
+        identity = view._replace(W_V=jnp.eye(X.shape[1], dtype=X.dtype)[None])
+        along = hidden_input(identity, X, keys, args.score_gain) @ args.patterns[0]
         return -jnp.where(gate, a, 0) @ along, jnp.sum(jnp.where(gate, a, 0) * (view.W_O @ v.T))
 
     rows = (batch.tokens, args.labels, batch.kept, args.keys)
@@ -153,8 +152,10 @@ def value_gradient(t: Float[Array, ""], view: Parameters, args: PatternContext) 
     V = V.mean(0)
     sets = lucky_sets(args.initial.W_O, args.p, args.used, args.cone)[2]
     unlucky = ~sets.any(0)
+    signed = sets[0] & (args.a[0].sum(-1) > 0)
     return {
         "lucky_V_negative": (sets[0] & (V < 0)).sum() / sets[0].sum(),
+        "signed_V_negative": (signed & (V < 0)).sum() / signed.sum(),
         "unlucky_V_least": jnp.where(unlucky, V, jnp.inf).min() * jnp.sqrt(V.size),
         "mean_margin": margins.mean(),
     }

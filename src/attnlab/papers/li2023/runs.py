@@ -37,6 +37,9 @@ from attnlab.probes.lucky_neurons import (
 from attnlab.probes.pattern_attention import PatternContext, attention_by_role
 
 MOMENTUM = 0.9
+SMALL_M = 5
+BATCH_ROOM = 20
+"""Batches of at most this size share a compiled program."""
 PROBED_SAMPLES = 24
 """Samples that the probes of a series look at."""
 PROBES = {
@@ -56,7 +59,7 @@ class Program(NamedTuple):
     L: int
     d: int
     patterns: int
-    """Patterns, padded for the exact engine: there M is data."""
+    """Room for patterns: M is data above 5, and always for the exact engine."""
     classes: int
     set_size: int
     m: int
@@ -71,7 +74,7 @@ class Program(NamedTuple):
     initial: str
     error: str
     optimiser: str
-    B: int
+    batch_room: int
     prunes: bool
     model_filter: bool
     test_samples: int
@@ -82,7 +85,7 @@ class Program(NamedTuple):
 
 def program(cell: TrainingSettings) -> Program:
     """The program of a cell."""
-    padded = cell.engine == "exact" and cell.set_size == 1
+    padded = cell.set_size == 1 and (cell.engine == "exact" or cell.M > SMALL_M)
     return Program(
         engine=cell.engine,
         capacity=cell.capacity,
@@ -103,7 +106,7 @@ def program(cell: TrainingSettings) -> Program:
         initial=cell.initial,
         error=cell.error,
         optimiser=cell.optimiser,
-        B=cell.B,
+        batch_room=max(cell.B, BATCH_ROOM),
         prunes=cell.selector != "none" or cell.engine == "exact",
         model_filter=cell.selector == "model",
         test_samples=cell.test_samples,
@@ -133,6 +136,7 @@ def numbers(cell: TrainingSettings) -> dict[str, Any]:
         "vectors": vectors,
         "M": cell.M,
         "N": cell.N,
+        "B": cell.B,
         "record_at": record_at,
         "selector": token_selection.SELECTORS.index(selector),
         "kept": cell.kept,
@@ -196,7 +200,7 @@ def _run(of: Program, keys: dict[str, PRNGKeyArray], data: dict[str, Array]) -> 
         # A model trained before on all tokens decides which of them are kept.
         everything = engine_with_all_tokens(engine)
         ends = jnp.stack([jnp.zeros_like(data["record_at"][0]), data["record_at"][-1]])
-        args = (update, keys["batches"], of.B, ends)
+        args = (update, keys["batches"], data["B"], of.batch_room, ends)
         filtering = minibatch.train(everything, state, *args, stop_when_fitted=stop).state
         engine, batch = _pruned(of, keys, data, engine, batch, filtering)
     context = _context(of, data, drawn, state, batch, engine)
@@ -205,7 +209,8 @@ def _run(of: Program, keys: dict[str, PRNGKeyArray], data: dict[str, Array]) -> 
         state,
         update,
         keys["batches"],
-        of.B,
+        data["B"],
+        of.batch_room,
         data["record_at"],
         PROBES[of.probes],
         context,
@@ -222,6 +227,8 @@ def _run(of: Program, keys: dict[str, PRNGKeyArray], data: dict[str, Array]) -> 
         "train_loss": ended.values["loss"][-1],
         **test,
         **_norms(drawn, data),
+        **_token_statistics(of, data, drawn, batch),
+        **(_class_projections(data, drawn, ended.state) if of.classes == 4 else {}),
     }
 
 
@@ -250,12 +257,10 @@ def _initial(of: Program, keys: dict[str, PRNGKeyArray], data: dict[str, Array])
         scheme=of.initial,  # pyright: ignore[reportArgumentType]
         direction=of.error,  # pyright: ignore[reportArgumentType]
     )
-    if of.initial == "printed" or of.patterns == of.d:
-        # Padding patterns have no feature: what the maps do off the patterns in use is zero.
-        pass
+    # Padding patterns have no feature: off the patterns in use, orthonormal, the maps are zero.
     used = (jnp.arange(of.patterns) < data["M"]).astype(float)
-    inside = (_mean_directions(data).T * used) @ jnp.linalg.pinv(_mean_directions(data).T)
-    onto = jnp.eye(of.d) if of.initial == "printed" else inside
+    mu = _mean_directions(data)
+    onto = jnp.eye(of.d) if of.initial == "printed" else (mu.T * used) @ mu
     W_O, *maps = drawn.parameters
     cast = lambda x: x.astype(_dtype(of))  # noqa: E731
     parameters = Parameters(cast(W_O), *(cast(W @ onto) for W in maps))
@@ -469,3 +474,39 @@ def _norms(drawn: Start, data: dict[str, Array]) -> dict[str, Array]:
         values[f"error_{name}"] = jnp.where(used, error, 0).max()
         values[f"norm_{name}"] = jnp.linalg.norm(W, 2)
     return values
+
+
+def _token_statistics(
+    of: Program, data: dict[str, Array], drawn: Start, batch: PatternBatch
+) -> dict[str, Array]:
+    """What (5) and Assumptions 2 and 3 say of tokens, on the first samples drawn."""
+    X = batch.tokens[:PROBED_SAMPLES].astype(float).reshape(-1, of.d)
+    kind = batch.patterns[:PROBED_SAMPLES].reshape(-1)
+    values = {}
+    features = {"W_V": drawn.features.p, "W_K": drawn.features.q, "W_Q": drawn.features.r}
+    for name, feature in features.items():
+        W = getattr(drawn.parameters, name)[0].astype(float) * (of.heads if name == "W_V" else 1)
+        values[f"token_error_{name}"] = jnp.linalg.norm(X @ W.T - feature[0].T[kind], axis=1).max()
+    values["largest_noise"] = jnp.linalg.norm(X - _mean_directions(data)[kind], axis=1).max()
+    some = X[: of.L]
+    products = some @ some.T
+    same = kind[: of.L, None] == kind[None, : of.L]
+    values["least_same_product"] = jnp.where(same, products, jnp.inf).min()
+    values["largest_other_product"] = jnp.where(same, -jnp.inf, products).max()
+    return values
+
+
+def _class_projections(data: dict[str, Array], drawn: Start, state: Parameters) -> dict[str, Array]:
+    """G.1: change of the projections on p_1..p_4, mean over the neurons with a = (1, -1)/sqrt m.
+
+    The neuron's sign at an output is that of its mean over positions.
+    """
+    a = drawn.a.mean(1)
+    group = (a[0] > 0) & (a[1] < 0)
+    moved = (state.W_O - drawn.parameters.W_O) @ drawn.features.p[0].astype(state.W_O.dtype)
+    # Over the neurons whose gate is open at the class's own value feature at the start.
+    open_gate = drawn.parameters.W_O @ drawn.features.p[0].astype(state.W_O.dtype) > 0
+    weight = group[:, None] & open_gate
+    change = (weight * moved).sum(0) / weight.sum(0)
+    del data
+    return {"class_projections": change[:4]}

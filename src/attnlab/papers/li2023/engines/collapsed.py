@@ -38,8 +38,8 @@ class Collapsed(eqx.Module):
     combination: Combination = eqx.field(static=True, default="sum")
     skip: bool = eqx.field(static=True, default=False)
 
-    def subset(self, indices: Int[Array, " B"]) -> "Collapsed":
-        """The same with a mini-batch as its samples."""
+    def subset(self, indices: Int[Array, " room"], size: Int[Array, ""]) -> "Collapsed":
+        """The same with a mini-batch as its samples, of which the first `size` count."""
         return eqx.tree_at(
             lambda e: (e.sums, e.labels, e.classes, e.size),
             self,
@@ -47,7 +47,7 @@ class Collapsed(eqx.Module):
                 self.sums[indices],
                 self.labels[indices],
                 self.classes[indices],
-                jnp.asarray(indices.size),
+                size,
             ),
         )
 
@@ -80,7 +80,8 @@ class Collapsed(eqx.Module):
         share = valid / self.size.astype(short.dtype)
         active = jnp.where(short > 0, share, 0)
         (field,) = back(self._towards(active))
-        return jnp.sum(jnp.where(valid, jnp.maximum(short, 0), 0)) / self.size, field
+        loss = jnp.sum(jnp.where(valid, jnp.maximum(short, 0), 0)) / self.size
+        return loss.astype(short.dtype), field
 
     def loss(self, state: Parameters) -> Float[Array, ""]:
         """The mean hinge loss of the samples."""

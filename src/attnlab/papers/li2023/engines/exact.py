@@ -40,13 +40,13 @@ class Exact(eqx.Module):
     combination: Combination = eqx.field(static=True, default="sum")
     skip: bool = eqx.field(static=True, default=False)
 
-    def subset(self, indices: Int[Array, " B"]) -> "Exact":
-        """The same with a mini-batch as its samples."""
+    def subset(self, indices: Int[Array, " room"], size: Int[Array, ""]) -> "Exact":
+        """The same with a mini-batch as its samples, of which the first `size` count."""
         parts = (self.tokens[indices], self.labels[indices], self.kept[indices], self.keys[indices])
         return eqx.tree_at(
             lambda e: (e.tokens, e.labels, e.kept, e.keys, e.size),
             self,
-            (*parts, jnp.asarray(indices.size)),
+            (*parts, size),
         )
 
     def margins(self, state: Parameters) -> Float[Array, " n"]:
