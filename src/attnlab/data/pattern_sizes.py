@@ -33,11 +33,11 @@ def require_fractions(alpha_star: float, alpha_sharp: float) -> None:
 
 def require_patterns(M: int, d: int, classes: int) -> None:
     """Refuse a number of patterns that does not fit into R^d or has nothing to vote on."""
-    if M > d:
+    if d < M:
         raise BadInput(
             f"got M={M} patterns in R^{d}; orthonormal patterns need M <= d: lower M or raise d"
         )
-    if M <= classes:
+    if classes >= M:
         raise BadInput(
             f"got M={M} patterns for {classes} classes; one more than classes is the least: raise M"
         )

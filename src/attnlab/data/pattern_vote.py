@@ -84,9 +84,9 @@ class PatternVote(eqx.Module):
             tied = votes[jnp.arange(n), label] == votes.max(1)
             label = jnp.where(tied, label, votes.argmax(1))
         else:
-            layout = jax.vmap(
-                lambda row: jnp.repeat(jnp.arange(M), row, total_repeat_length=L)
-            )(self.counts)
+            layout = jax.vmap(lambda row: jnp.repeat(jnp.arange(M), row, total_repeat_length=L))(
+                self.counts
+            )
             order = fractions(of_place, (n, L)).argsort(axis=1)
             order = jnp.where(self.shuffled_order, order, jnp.arange(L))
             patterns = jnp.take_along_axis(layout[label], order, axis=1)

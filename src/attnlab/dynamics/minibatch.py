@@ -109,4 +109,3 @@ def train(
 def as_plain(learning_rate: Any, dtype: Any) -> PlainStep:
     """Plain descent with the learning rate in the weights' precision."""
     return PlainStep(jnp.asarray(learning_rate, dtype))
-

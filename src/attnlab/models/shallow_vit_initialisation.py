@@ -3,7 +3,7 @@ r"""The first weights of the shallow vision transformer (Li et al. 2023, Assumpt
 $$W_V \mu_j = p_j + \sigma\, u_j, \quad W_K \mu_j = q_j + \delta\, u'_j, \quad
   W_Q \mu_j = r_j + \delta\, u''_j, \qquad q_1 = r_1,\; q_2 = r_2, \qquad |u| = 1$$
 
-with orthonormal $p_j$, $q_j$, $r_j$ and, off the patterns' span, zero. The errors u have exactly the
+with orthonormal $p_j$, $q_j$, $r_j$ and, off the patterns' span, zero. The errors have exactly the
 norm that the assumption allows, in random directions, or `worst`: each value and each key is
 moved towards the feature of the other class, each query away from its own key.
 

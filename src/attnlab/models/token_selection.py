@@ -64,8 +64,10 @@ def keep_largest(
     """The `count` tokens of each sample with the largest scores, ties broken at random."""
     ties = fractions(key, score.shape)
     order = jnp.lexsort((ties, -score), axis=1)
-    rank = jnp.zeros_like(order).at[jnp.arange(len(score))[:, None], order].set(
-        jnp.arange(score.shape[1])
+    rank = (
+        jnp.zeros_like(order)
+        .at[jnp.arange(len(score))[:, None], order]
+        .set(jnp.arange(score.shape[1]))
     )
     return rank < count
 

@@ -133,7 +133,8 @@ def value_gradient(t: Float[Array, ""], view: Parameters, args: PatternContext) 
 
     `lucky_V_negative`: the share of the neurons best aligned with p_1 at the start that have
     V_i < 0, `signed_V_negative` among those whose output weights have a positive sum;
-    `unlucky_V_least`: the smallest V_i of an unlucky neuron, times sqrt(m). `mean_margin`: the mean of y F over the samples.
+    `unlucky_V_least`: the smallest V_i of an unlucky neuron, times sqrt(m).
+    `mean_margin`: the mean of y F over the samples.
     """
     del t
     batch = args.batch

@@ -300,10 +300,7 @@ def _engine(
     common = {
         "labels": labels,
         "size": data["N"],
-        **{
-            name: data[name].astype(_dtype(of))
-            for name in ("margin", "score_gain", "score_rate")
-        },
+        **{name: data[name].astype(_dtype(of)) for name in ("margin", "score_gain", "score_rate")},
         "combination": of.combination,
         "skip": of.skip,
     }

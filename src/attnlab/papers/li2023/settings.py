@@ -1,4 +1,4 @@
-"""Settings of the li2023 studies: data, network, initial model, training, sparsification, engine."""
+"""Settings of the li2023 studies: data, network, first model, training, sparsification, engine."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -165,7 +165,7 @@ class TrainingSettings:
             raise BadInput(f"got removed={self.removed:g} of L={self.L}; keep at least one token")
         if self.initial == "printed" and self.c0 == 0:
             raise BadInput("got initial=printed with c0=0; its formula divides by c0: give c0 > 0")
-        if self.N > CAPACITIES[-1]:
+        if CAPACITIES[-1] < self.N:
             raise BadInput(f"got N={self.N}; at most {CAPACITIES[-1]} samples are supported")
 
     @property

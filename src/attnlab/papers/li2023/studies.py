@@ -186,7 +186,9 @@ STUDIES = (
     _study(
         "figure_1a",
         "success of a trial over fractions and N: paper's slice, constant ratio, alpha_* fixed",
-        Design(_slices((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (0.0, 0.14, 0.21), (2, 8, 32, 128)), 4),
+        Design(
+            _slices((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (0.0, 0.14, 0.21), (2, 8, 32, 128)), 4
+        ),
         Design(_slices(SLICE, RATIO, SHARP, SIZES), 6),
         Design(_slices(PAPER_SLICE, PAPER_RATIO, PAPER_SHARP, PAPER_SIZES), 20),
     ),
@@ -264,7 +266,9 @@ STUDIES = (
         "test loss after a fixed number of steps, over what is removed and how much",
         Design(_pruned(("irrelevant", "noisy", "random"), (0.3,)), 3),
         Design(_pruned(SELECTORS, (0.15, 0.3, 0.45)), 4),
-        Design(_pruned((*SELECTORS, "model"), (0.1, 0.2, 0.3, 0.4, 0.5), replace(PRUNE, m=1000)), 20),
+        Design(
+            _pruned((*SELECTORS, "model"), (0.1, 0.2, 0.3, 0.4, 0.5), replace(PRUNE, m=1000)), 20
+        ),
     ),
     *(
         _study(
@@ -305,7 +309,14 @@ STUDIES = (
         "extension G.3: one, two and four heads",
         Design(tuple(replace(HEADS, heads=H) for H in (1, 2)), 6),
         Design(tuple(replace(HEADS, heads=H) for H in (1, 2, 4)), 24),
-        Design(tuple(replace(HEADS, heads=H, combination=c) for H in (1, 2, 4, 8) for c in ("sum", "concat")), 60),
+        Design(
+            tuple(
+                replace(HEADS, heads=H, combination=c)
+                for H in (1, 2, 4, 8)
+                for c in ("sum", "concat")
+            ),
+            60,
+        ),
     ),
     _study(
         "skip",

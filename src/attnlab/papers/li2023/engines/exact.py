@@ -1,6 +1,6 @@
 r"""The engine on the tokens themselves, with a gradient made by hand. Exact for any noise.
 
-With $z_{li} = w_i^\top v_l$ and $P_{il} = a_{(l)i}\,1[z_{li} > 0]\,/\,|S|$ one product serves twice:
+With $z_{li} = w_i^\top v_l$ and $P_{il} = a_{(l)i}\,1[z_{li} > 0]/|S|$ one product serves twice:
 
 $$U = P v, \qquad F = \langle U, W_O \rangle, \qquad
   \frac{\partial F}{\partial W_O} = U, \qquad \frac{\partial F}{\partial v} = P^\top W_O,$$

@@ -23,7 +23,9 @@ def bounds(given: BoundsSettings) -> tuple[Bound, ...]:
     batch, samples = conditions.least_batch(s), conditions.least_samples(s)
     alone = conditions.least_samples_without_attention(s)
     epsilon = conditions.least_epsilon(s)
-    nu, p = (float(x) for x in conditions.stated_attention(1.0, s.alpha_star, 1.0, s.delta + s.tau)[1:])  # pyright: ignore[reportArgumentType]
+    nu, p = (
+        float(x) for x in conditions.stated_attention(1.0, s.alpha_star, 1.0, s.delta + s.tau)[1:]
+    )  # pyright: ignore[reportArgumentType]
     return (
         Bound(
             "(5)",
@@ -42,7 +44,11 @@ def bounds(given: BoundsSettings) -> tuple[Bound, ...]:
             s.tau <= min(s.sigma, s.delta),
         ),
         Bound(
-            "assumption_1.sigma", s.sigma, "sigma = O(1/M), shown at constant one", "unknown", 1 / s.M
+            "assumption_1.sigma",
+            s.sigma,
+            "sigma = O(1/M), shown at constant one",
+            "unknown",
+            1 / s.M,
         ),
         Bound("assumption_1.delta", s.delta, "delta < 1/2", "given", 0.5, s.delta < 0.5),
         Bound(
@@ -53,7 +59,9 @@ def bounds(given: BoundsSettings) -> tuple[Bound, ...]:
             fraction,
             s.alpha_star >= fraction,
         ),
-        Bound("(9)", s.B, "B >= Omega((alpha_* - exp(-(delta+tau))(tau+sigma))^-2)", "unknown", batch),
+        Bound(
+            "(9)", s.B, "B >= Omega((alpha_* - exp(-(delta+tau))(tau+sigma))^-2)", "unknown", batch
+        ),
         Bound(
             "(10)",
             s.N,

@@ -119,7 +119,8 @@ def stated_attention(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""Definition 1: $\phi_n, \nu_n, p_n$ as functions of $\|q_1(t)\|$.
 
-    $$\nu = \frac{1}{|S_1|e^{q^2-(\delta+\tau)q}+|S|-|S_1|}, \quad p = |S_1|e^{q^2-(\delta+\tau)q}\nu$$
+    $$\nu = \frac{1}{|S_1|e^{q^2-(\delta+\tau)q}+|S|-|S_1|}, \quad
+      p = |S_1|e^{q^2-(\delta+\tau)q}\nu$$
 
     and $\phi$ with + in place of -. `relevant`: |S_1|, `L`: |S|, `error`: delta + tau.
     """
@@ -136,8 +137,7 @@ def hypotheses(cells, *, with_8: bool = True) -> tuple[Hypothesis, ...]:
     s = sizes_of(worst)
     rows = [
         Hypothesis("(5) tau <= kappa/4, .99 quantile", noise_quantile(worst), KAPPA / 4, "<="),
-        Hypothesis("tau <= sigma, if there is noise", s.tau, max(s.sigma, 1e-300), "<="),
-        Hypothesis("tau <= delta, if there is noise", s.tau, max(s.delta, 1e-300), "<="),
+        Hypothesis("tau <= min(sigma, delta)", s.tau, min(s.sigma, s.delta), "<="),
         Hypothesis("delta <= 1/2", s.delta, 0.5, "<="),
         Hypothesis("sigma = O(1/M)", s.sigma, 1 / s.M, "<=", "unknown"),
         Hypothesis("(9) batch size", s.B, least_batch(s), ">=", "unknown"),
@@ -145,11 +145,8 @@ def hypotheses(cells, *, with_8: bool = True) -> tuple[Hypothesis, ...]:
         Hypothesis("M < m_a, m_b", s.M, min(worst.m_a, worst.m_b) - 1, "<="),
     ]
     if with_8:
-        rows.insert(
-            0, Hypothesis("(8) with eps_S = 1/2", s.alpha_star, least_relevant_fraction(s))
-        )
-    # The noise conditions say nothing where a study sets the first errors to zero on purpose.
-    return tuple(row for row in rows if not (row.threshold == 1e-300))
+        rows.insert(0, Hypothesis("(8) with eps_S = 1/2", s.alpha_star, least_relevant_fraction(s)))
+    return tuple(rows)
 
 
 def _inverse_square(x: float) -> float:

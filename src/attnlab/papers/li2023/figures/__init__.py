@@ -1,0 +1,3 @@
+"""The figures of li2023."""
+
+FIGURES = ()
