@@ -10,7 +10,7 @@ Confusion = Literal["paper_slice", "constant_ratio", "number"]
 Selector = Literal[
     "none", "random", "irrelevant", "noisy", "attention", "value_norm", "distance", "model"
 ]
-CAPACITIES = (32, 128, 512, 2048, 8192)
+CAPACITIES = (128, 512, 2048, 8192)
 """Rows that a compiled program has room for: N itself is data."""
 LARGEST_APPROXIMATE_NOISE = 0.05
 

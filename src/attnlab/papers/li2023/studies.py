@@ -133,6 +133,16 @@ HEADS = replace(MAP, N=64, confusion="constant_ratio")
 SKIP = replace(DYNAMICS, skip=True, N=64, records=12)
 
 
+CHECKED = replace(MAP, confusion="paper_slice")
+
+
+def _checked(engines: Sequence[str], *sizes: int) -> tuple[TrainingSettings, ...]:
+    """The same trials by `collapsed` in both precisions, and by the engines given."""
+    cells = [replace(CHECKED, N=N, dtype=d) for N in sizes for d in ("float32", "float64")]
+    cells += [replace(CHECKED, N=N, engine=e) for N in sizes for e in engines]  # pyright: ignore[reportArgumentType]
+    return tuple(cells)
+
+
 def _cost(cell: TrainingSettings) -> float:
     """Rough seconds of a run on one core, compilation left out."""
     steps = cell.steps if cell.stop == "fixed" else min(cell.steps, 150 / cell.alpha_star)
@@ -187,16 +197,16 @@ STUDIES = (
         "figure_1a",
         "success of a trial over fractions and N: paper's slice, constant ratio, alpha_* fixed",
         Design(
-            _slices((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (0.0, 0.14, 0.21), (2, 8, 32, 128)), 4
+            _slices((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (0.0, 0.14, 0.21), (2, 8, 32, 128)), 2
         ),
-        Design(_slices(SLICE, RATIO, SHARP, SIZES), 6),
+        Design(_slices(SLICE, RATIO, SHARP, SIZES), 5),
         Design(_slices(PAPER_SLICE, PAPER_RATIO, PAPER_SHARP, PAPER_SIZES), 20),
     ),
     _study(
         "figure_3",
         "the same without learned attention: keys and queries keep their first values",
-        Design(_without_attention((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (8, 32, 128)), 2),
-        Design(_without_attention(SLICE[1:], RATIO[1:], (8, 16, 32, 64, 128, 256, 512)), 4),
+        Design(_without_attention((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (16, 128)), 2),
+        Design(_without_attention(SLICE[1:], RATIO[1:], (16, 32, 64, 128, 256, 512)), 4),
         Design(_without_attention(PAPER_SLICE, PAPER_RATIO, (*PAPER_SIZES, 512, 1024, 2048)), 20),
     ),
     _study(
@@ -229,6 +239,13 @@ STUDIES = (
         Design((ASSUMED,), 10),
         Design((ASSUMED,), 60),
         Design((ASSUMED,), 299),
+    ),
+    _study(
+        "spot_check",
+        "trials of figure 1a in float64 and by the exact engine, paired by seed",
+        Design(_checked((), 8), 4),
+        Design(_checked(("exact",), 8, 16), 4),
+        Design(_checked(("exact",), 4, 8, 16, 32), 50),
     ),
     _study(
         "batch_size",
@@ -287,7 +304,7 @@ STUDIES = (
         "sparsified",
         "success and iterations with 40 % of the tokens removed, by N",
         Design(_sparse((8, 32), "irrelevant", "random"), 3),
-        Design(_sparse((8, 32), "irrelevant", "random"), 6),
+        Design(_sparse((8, 32), "irrelevant", "random"), 5),
         Design(_sparse((4, 8, 16, 32, 64), "irrelevant", "noisy", "attention", "random"), 20),
     ),
     _study(

@@ -173,23 +173,7 @@ ASSUMPTION_3 = Claim(
     measure=measure_assumption_3,
     law=ProductLaw(),
     hypotheses=data_hypotheses,
-    controls=(
-        Control("exactly orthogonal", "lambda at most 1e-6", law=ProductLaw(most=1e-6)),
-        Control(
-            "ten times the noise",
-            "token noise c0 = .3, with the engine on the tokens, cut short",
-            changes={
-                "c0": 0.3,
-                "engine": "exact",
-                "approximate": False,
-                "N": 16,
-                "m": 50,
-                "steps": 5,
-                "probes": "outcome",
-                "margin": 1.0,
-            },
-        ),
-    ),
+    controls=(Control("exactly orthogonal", "lambda at most 1e-6", law=ProductLaw(most=1e-6)),),
     positive=_maps_fixture,
     readings=(
         ("tokens scaled up", "all tokens times one number, as the text allows"),

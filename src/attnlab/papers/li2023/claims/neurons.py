@@ -75,15 +75,14 @@ def measure_claim_1(records: Records, law: NeuronLaw) -> Measurement:
     return Measurement((*first.readings, *parts[3:]))
 
 
-def neuron_fixture(**changes) -> Records:
+def neuron_fixture() -> Records:
     """Runs that do what Lemma 2 says."""
     pairs = {
         "lucky_along_own": (0.01, 0.2),
         "lucky_along_others": (0.006, 0.008),
         "unlucky_along": (0.006, 0.008),
-        **changes,
     }
-    values = {name: np.linspace(*pair, 10) for name, pair in pairs.items()}
+    values = {name: np.linspace(pair[0], pair[1], 10) for name, pair in pairs.items()}
     return Records(
         trial(study, seed, values, **SIZES)
         for study in ("dynamics", "shared_weights")

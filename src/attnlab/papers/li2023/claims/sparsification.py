@@ -173,12 +173,9 @@ def measure_remark_2(records: Records, law: SparsifiedLaw) -> Measurement:
         readings.append(Reading(f"{name}: iterations", outcome, effect, detail))
     helped = [bool(r["success"]) for r in records.where(selector=law.selector)]
     plain = [bool(r["success"]) for r in records.where(selector="none")]
-    gain = share_reading(
-        f"{law.selector}: successes",
-        "share of trials that succeed",
-        helped,
-        max(np.mean(plain), 1e-9) if plain else 1.0,
-    )
+    least = sum(plain) / len(plain) if plain else 1.0
+    name = f"{law.selector}: successes"
+    gain = share_reading(name, "share of trials that succeed", helped, least)
     return Measurement((*readings, gain))
 
 

@@ -1,5 +1,7 @@
 """Every bound and condition of li2023 for given sizes: the rows of `attnlab bounds li2023`."""
 
+import numpy as np
+
 from attnlab.core import Bound
 from attnlab.papers.li2023.settings import BoundsSettings
 from attnlab.papers.li2023.theory import conditions
@@ -23,9 +25,8 @@ def bounds(given: BoundsSettings) -> tuple[Bound, ...]:
     batch, samples = conditions.least_batch(s), conditions.least_samples(s)
     alone = conditions.least_samples_without_attention(s)
     epsilon = conditions.least_epsilon(s)
-    nu, p = (
-        float(x) for x in conditions.stated_attention(1.0, s.alpha_star, 1.0, s.delta + s.tau)[1:]
-    )  # pyright: ignore[reportArgumentType]
+    first = conditions.stated_attention(np.ones(()), s.alpha_star, 1.0, s.delta + s.tau)
+    nu, p = float(first[1]), float(first[2])
     return (
         Bound(
             "(5)",
