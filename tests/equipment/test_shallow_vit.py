@@ -70,7 +70,7 @@ def scored(n=60):
     batch = jax.jit(batch_of, static_argnums=0)(n)
     drawn = start()
     score = jax.jit(scores)(
-        batch,
+        batch.tokens,
         drawn.parameters,
         PATTERNS,
         jnp.ones(5, bool),

@@ -20,7 +20,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from attnlab.data.batch import Batch
 from attnlab.models.shallow_vit import Parameters, attention
 from attnlab.numerics.random import fractions
 
@@ -29,7 +28,7 @@ SELECTORS = ("none", "random", "irrelevant", "noisy", "attention", "value_norm",
 
 
 def scores(
-    batch: Batch,
+    X: Float[Array, "n L d"],
     parameters: Parameters,
     patterns: Float[Array, "M d"],
     used: Bool[Array, " M"],
@@ -38,7 +37,6 @@ def scores(
     noisy: Bool[Array, "n L"],
 ) -> Float[Array, "selectors n L"]:
     """The scores of every token by every selector, in the order of `SELECTORS`."""
-    X = batch.tokens
     everything = jnp.ones(X.shape[1], bool)
     received = jax.lax.map(lambda x: attention(parameters, x, everything).mean((0, 1)), X)
     values = jnp.einsum("had,nld->nhla", parameters.W_V, X)

@@ -343,7 +343,7 @@ def _kept(
     if not of.prunes:
         return batch.kept
     score = token_selection.scores(
-        batch,
+        batch.tokens,
         selecting,
         _mean_directions(data).astype(_dtype(of)),
         jnp.arange(of.patterns) < data["M"],
