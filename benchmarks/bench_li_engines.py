@@ -44,7 +44,9 @@ def jax_steps(engine, state: Parameters, batches: jax.Array) -> Parameters:
     """One step for each row of indices."""
 
     def step(state: Parameters, indices: jax.Array) -> tuple[Parameters, None]:
-        return engine.subset(indices).step(state, jnp.float32(ETA))[1], None
+        return engine.subset(indices, jnp.asarray(indices.size)).step(state, jnp.float32(ETA))[
+            1
+        ], None
 
     return jax.lax.scan(step, state, batches)[0]
 
@@ -120,11 +122,11 @@ def engines(repetitions: int) -> bool:
 def success_map() -> bool:
     """A map of 12 x 10 cells, 20 trials each."""
     study = next(s for s in STUDIES if s.id == "li2023.figure_1a")
-    cells = [study.resolve(cell) for cell in study.designs["paper"].cells]
-    shares = sorted({cell.alpha_star for cell in cells})
-    sizes = sorted({cell.N for cell in cells})
-    chosen = [cell for cell in cells if cell.N in sizes[:: max(1, len(sizes) // 10)][:10]]
-    print(f"map: {len(shares)} fractions, {len(chosen) // len(shares)} sizes")
+    cells = [study.resolve(c) for c in study.designs["paper"].cells if c.confusion == "paper_slice"]
+    sizes = sorted({cell.N for cell in cells})[-10:]
+    chosen = [cell for cell in cells if cell.N in sizes]
+    shares = sorted({cell.alpha_star for cell in chosen})
+    print(f"map: {len(shares)} fractions, N = {sizes}")
     for program in {study.program(cell): cell for cell in chosen}.values():
         runs.train(program, Key.of(program, 0))
     begin = time.perf_counter()

@@ -14,7 +14,8 @@ from attnlab.papers.li2023.studies import STUDIES
 
 SMALL = TrainingSettings(
     N=16, L=20, m=40, d=6, m_a=6, m_b=6, M=4, alpha_star=0.4, alpha_sharp=0.1, eta=1.0,
-    steps=40, stop="fixed", test_samples=20, engine="exact",
+    steps=40, stop="fixed", test_samples=20, engine="exact", noisy_share=0.3, noisy_c0=1.0,
+    normalise=True,
 )  # fmt: skip
 
 
@@ -93,15 +94,14 @@ def outcome(**changes):
 
 
 def test_selectors_in_training_and_at_test_time_remove_what_they_say():
-    kinds = {"noisy_share": 0.3, "noisy_c0": 1.0, "normalise": True}
-    _, none = outcome(**kinds)
+    _, none = outcome()
     for selector in ("random", "irrelevant", "noisy", "attention", "value_norm", "distance"):
-        _, pruned = outcome(selector=selector, removed=0.4, **kinds)
+        _, pruned = outcome(selector=selector, removed=0.4)
         assert pruned.diverged == ""
         assert float(pruned.values["tokens_saved"]) == pytest.approx(0.4)
         assert 0.4 < float(pruned.values["flops_saved"]) < 0.7
         assert pruned.values["test_loss"] != none.values["test_loss"]
-    _, at_test = outcome(selector="irrelevant", removed=0.4, prune_at="test", **kinds)
+    _, at_test = outcome(selector="irrelevant", removed=0.4, prune_at="test")
     assert float(at_test.values["train_loss"]) == float(none.values["train_loss"])
     assert float(at_test.values["test_loss"]) != float(none.values["test_loss"])
 
