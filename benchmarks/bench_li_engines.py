@@ -44,9 +44,8 @@ def jax_steps(engine, state: Parameters, batches: jax.Array) -> Parameters:
     """One step for each row of indices."""
 
     def step(state: Parameters, indices: jax.Array) -> tuple[Parameters, None]:
-        return engine.subset(indices, jnp.asarray(indices.size)).step(state, jnp.float32(ETA))[
-            1
-        ], None
+        batch = engine.subset(indices, jnp.asarray(indices.size))
+        return batch.step(state, jnp.float32(ETA))[1], None
 
     return jax.lax.scan(step, state, batches)[0]
 
