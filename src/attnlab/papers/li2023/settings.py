@@ -35,7 +35,7 @@ class TrainingSettings:
         0.15, origin="paper", symbol="alpha_#", help="fraction of confusion tokens (number)"
     )
     ratio: float = setting(
-        0.4, origin="ours", help="alpha_# / alpha_* (constant_ratio)", symbol="alpha_#/alpha_*"
+        0.3, origin="ours", help="alpha_# / alpha_* (constant_ratio)", symbol="alpha_#/alpha_*"
     )
     fractions: Literal["fixed", "multinomial"] = setting(
         "fixed", origin="paper", help="the same counts in every sample, or independent tokens"

@@ -11,10 +11,11 @@ RUN = "attnlab.papers.li2023.runs:train"
 MAP = TrainingSettings(engine="collapsed", approximate=True)
 """The maps: the paper's token noise, by the engine that is approximate for it."""
 SLICE = (0.29, 0.32, 0.35, 0.4, 0.45)
-RATIO = (0.15, 0.2, 0.25, 0.35, 0.5)
+RATIO = (0.1, 0.2, 0.3, 0.4, 0.5)
+"""At alpha_# = 0.3 alpha_*, which meets (8)."""
 SHARP = (0.0, 0.14, 0.21, 0.26)
 PAPER_SLICE = (0.28, 0.29, 0.3, 0.31, 0.32, 0.33, 0.35, 0.37, 0.39, 0.42, 0.45, 0.48)
-PAPER_RATIO = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
+PAPER_RATIO = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 PAPER_SHARP = (0.0, 0.05, 0.1, 0.14, 0.18, 0.21, 0.24, 0.26, 0.28)
 SIZES = (2, 4, 8, 16, 32, 64, 128)
 PAPER_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
@@ -62,7 +63,7 @@ TIMES = replace(MAP, N=128)
 def _times(
     shares: Sequence[float], ratios: Sequence[float], alone: Sequence[float]
 ) -> tuple[TrainingSettings, ...]:
-    ratio = replace(TIMES, confusion="constant_ratio")
+    ratio = replace(TIMES, confusion="constant_ratio", alpha_star=0.3)
     cells = [replace(TIMES, confusion="paper_slice", alpha_star=a) for a in shares]
     cells += [replace(ratio, alpha_star=a) for a in ratios]
     cells += [replace(TIMES, alpha_star=a, alpha_sharp=0.0) for a in alone]
@@ -102,6 +103,9 @@ PRUNE = TrainingSettings(
     test_samples=200,
 )
 """Figure 5's settings are lost: these are inferred from what it needs to show anything."""
+ORACLES = ("irrelevant", "noisy", "random")
+SHORT = replace(PRUNE, steps=100)
+"""Stopped before the training loss is zero."""
 SELECTORS = ("irrelevant", "noisy", "random", "attention", "value_norm", "distance")
 
 
@@ -130,7 +134,7 @@ SETS = replace(
     DYNAMICS, d=20, m_a=20, m_b=20, M=5, set_size=2, set_distance=0.5, N=64, m=250,
     L=40, engine="exact", approximate=False, eta=1.0, steps=500, records=12, test_samples=200,
 )  # fmt: skip
-HEADS = replace(MAP, N=64, confusion="constant_ratio")
+HEADS = replace(MAP, N=64, confusion="constant_ratio", alpha_star=0.3)
 SKIP = replace(DYNAMICS, skip=True, N=64, records=12)
 
 
@@ -197,16 +201,14 @@ STUDIES = (
     _study(
         "figure_1a",
         "success of a trial over fractions and N: paper's slice, constant ratio, alpha_* fixed",
-        Design(
-            _slices((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (0.0, 0.14, 0.21), (2, 8, 32, 128)), 2
-        ),
+        Design(_slices((0.32, 0.36, 0.45), (0.2, 0.3, 0.5), (0.0, 0.14, 0.21), (2, 8, 32, 128)), 2),
         Design(_slices(SLICE, RATIO, SHARP, SIZES), 5),
         Design(_slices(PAPER_SLICE, PAPER_RATIO, PAPER_SHARP, PAPER_SIZES), 20),
     ),
     _study(
         "figure_3",
         "the same without learned attention: keys and queries keep their first values",
-        Design(_without_attention((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (16, 128)), 2),
+        Design(_without_attention((0.32, 0.36, 0.45), (0.2, 0.3, 0.5), (16, 128)), 2),
         Design(_without_attention(SLICE[1:], RATIO[1:], (16, 32, 64, 128, 256, 512)), 4),
         Design(_without_attention(PAPER_SLICE, PAPER_RATIO, (*PAPER_SIZES, 512, 1024, 2048)), 20),
     ),
@@ -215,7 +217,10 @@ STUDIES = (
         "success over the first values' error sigma and over the token noise, by N",
         Design(_errors((0.0, 0.3, 0.6), (), (8, 32, 128), ()), 4),
         Design(
-            _errors((0.0, 0.2, 0.4, 0.6), (0.01, 0.05, 0.1), (8, 16, 32, 64, 128), (8, 32, 128)), 5
+            _errors(
+                (0.0, 0.2, 0.4, 0.6), (0.01, 0.05, 0.1), (8, 16, 32, 64, 128), (16, 32, 64, 128)
+            ),
+            4,
         ),
         Design(
             _errors(
@@ -230,7 +235,7 @@ STUDIES = (
     _study(
         "figure_2",
         "iterations until the training loss is zero, over fractions, step size and first errors",
-        Design(_times((0.32, 0.36, 0.45), (0.25, 0.35, 0.5), (0.2, 0.3, 0.5)), 2),
+        Design(_times((0.32, 0.36, 0.45), (0.2, 0.3, 0.5), (0.2, 0.3, 0.5)), 2),
         Design(_times(SLICE, RATIO[1:], (0.15, 0.2, 0.3, 0.4, 0.5)), 4),
         Design(_times(PAPER_SLICE, PAPER_RATIO, (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)), 20),
     ),
@@ -252,21 +257,28 @@ STUDIES = (
         "batch_size",
         "success over the mini-batch size, step size scaled along",
         Design(tuple(replace(ASSUMED, B=B) for B in (2, 20)), 4),
-        Design(tuple(replace(ASSUMED, B=B) for B in (1, 2, 10, 20)), 10),
+        Design(tuple(replace(ASSUMED, B=B) for B in (2, 10, 20)), 18),
         Design(tuple(replace(ASSUMED, B=B) for B in (1, 2, 3, 5, 7, 10, 15, 20)), 60),
     ),
     _study(
         "dynamics",
         "attention, neurons and features along training, at figure 4's fractions",
         Design((DYNAMICS,), 6),
-        Design((DYNAMICS, FURTHER), 14),
-        Design((DYNAMICS, FURTHER), 50),
+        Design((DYNAMICS,), 36),
+        Design((DYNAMICS,), 100),
+    ),
+    _study(
+        "margin_10",
+        "the same trained on until every margin is 10",
+        Design((FURTHER,), 3),
+        Design((FURTHER,), 8),
+        Design((FURTHER,), 50),
     ),
     _study(
         "shared_weights",
         "the same with one vector of output weights for all positions",
         Design((replace(DYNAMICS, output_weights="shared"),), 6),
-        Design((replace(DYNAMICS, output_weights="shared"),), 14),
+        Design((replace(DYNAMICS, output_weights="shared"),), 36),
         Design((replace(DYNAMICS, output_weights="shared"),), 50),
     ),
     *(
@@ -283,7 +295,7 @@ STUDIES = (
         "figure_5",
         "test loss after a fixed number of steps, over what is removed and how much",
         Design(_pruned(("irrelevant", "noisy", "random"), (0.3,)), 3),
-        Design(_pruned(SELECTORS, (0.15, 0.3, 0.45)), 4),
+        Design((*_pruned(SELECTORS, (0.15, 0.3, 0.45)), *_pruned(ORACLES, (0.3, 0.45), SHORT)), 4),
         Design(
             _pruned((*SELECTORS, "model"), (0.1, 0.2, 0.3, 0.4, 0.5), replace(PRUNE, m=1000)), 20
         ),
@@ -304,22 +316,22 @@ STUDIES = (
     _study(
         "sparsified",
         "success and iterations with 40 % of the tokens removed, by N",
-        Design(_sparse((8, 32), "irrelevant", "random"), 3),
-        Design(_sparse((8, 32), "irrelevant", "random"), 5),
+        Design(_sparse((32, 128), "irrelevant", "random"), 2),
+        Design(_sparse((32, 128), "irrelevant", "random"), 4),
         Design(_sparse((4, 8, 16, 32, 64), "irrelevant", "noisy", "attention", "random"), 20),
     ),
     _study(
         "four_classes",
         "extension G.1: four classes, one vector of output weights for all positions",
         Design((FOUR,), 4),
-        Design((FOUR,), 12),
+        Design((FOUR,), 36),
         Design((FOUR,), 50),
     ),
     _study(
         "pattern_sets",
         "extension G.2: each pattern a set of two vectors",
         Design((SETS,), 3),
-        Design((SETS,), 8),
+        Design((SETS,), 16),
         Design((SETS, replace(SETS, set_distance=1.0)), 30),
     ),
     _study(
@@ -340,7 +352,7 @@ STUDIES = (
         "skip",
         "extension G.4: a skip connection after the attention",
         Design((SKIP,), 3),
-        Design((SKIP,), 10),
+        Design((SKIP,), 16),
         Design((SKIP,), 50),
     ),
 )

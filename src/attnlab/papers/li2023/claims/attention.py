@@ -17,7 +17,7 @@ from attnlab.papers.li2023.claims.common import (
 )
 from attnlab.papers.li2023.theory.conditions import stated_attention, token_noise
 
-DYNAMICS = "li2023.dynamics"
+DYNAMICS, FURTHER = "li2023.dynamics", "li2023.margin_10"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def mass_fixture(study: str, seeds: int = 16, **settings) -> Records:
     return Records(records)
 
 
-def _figure_claim(name: str, study: str, M: int, **settings) -> Claim:
+def _figure_claim(name: str, study: str, M: int, *also: str, **settings) -> Claim:
     return Claim(
         id=f"li2023.{name}",
         title=f"Attention concentrates on relevant tokens, M = {M}",
@@ -83,7 +83,7 @@ def _figure_claim(name: str, study: str, M: int, **settings) -> Claim:
             "The mass at the end of training, mean over runs: supported above 0.9, and risen by "
             "more than 0.05; contradicted if either interval is below."
         ),
-        studies=(study,),
+        studies=(study, *also),
         measure=measure_figure,
         law=MassLaw(),
         hypotheses=data_hypotheses,
@@ -108,7 +108,7 @@ def _figure_claim(name: str, study: str, M: int, **settings) -> Claim:
 
 
 FIGURES_4_7 = (
-    _figure_claim("figure_4", DYNAMICS, 5),
+    _figure_claim("figure_4", DYNAMICS, 5, FURTHER),
     *(
         _figure_claim(f"figure_7{letter}", f"li2023.figure_7{letter}", M, d=20, m_a=20, m_b=20)
         for letter, M in (("a", 10), ("b", 15), ("c", 20))
@@ -172,7 +172,7 @@ PROPOSITION_2 = Claim(
         "C >= 4.3). Beside it the exponent of 1 - mass over the last half of the steps, 1 +- 0.3, "
         "and the smallest mass of any query."
     ),
-    studies=(DYNAMICS,),
+    studies=(DYNAMICS, FURTHER),
     measure=measure_proposition_2,
     law=ConcentrationLaw(),
     hypotheses=theorem_hypotheses,

@@ -30,7 +30,7 @@ def over(records: Records, setting: str) -> Records:
     """The runs in which, of step size and first errors, only the named one is varied."""
     fixed = {"eta": 0.5, "sigma": 0.1, "delta": 0.2}
     fixed.pop(setting)
-    return records.where(confusion="constant_ratio", alpha_star=0.35, **fixed)
+    return records.where(confusion="constant_ratio", alpha_star=0.3, **fixed)
 
 
 def time_reading(name: str, records: Records, regressor, law: PowerLaw, what: str) -> Reading:
@@ -69,8 +69,9 @@ def measure_2(records: Records, law: PowerLaw) -> Measurement:
 def _time_fixture() -> Records:
     noise = np.random.default_rng(0)
     records = []
-    for rule in ("paper_slice", "constant_ratio"):
-        for a in (0.3, 0.35, 0.4, 0.45):
+    levels = {"paper_slice": (0.28, 0.32, 0.38, 0.45), "constant_ratio": (0.2, 0.3, 0.4, 0.5)}
+    for rule, fractions in levels.items():
+        for a in fractions:
             for seed in range(10):
                 T = 100 / a * np.exp(0.02 * noise.normal())
                 values = {"fitted": True, "iterations": T}
@@ -98,7 +99,7 @@ FIGURE_2 = Claim(
     positive=_time_fixture,
     readings=(
         ("paper slice", "alpha_# = 0.5 - alpha_*"),
-        ("constant ratio", "alpha_# / alpha_* = 0.4"),
+        ("constant ratio", "alpha_# / alpha_* = 0.3"),
         ("no confusion", "alpha_# = 0"),
         ("paper slice, gap", "in 1/(alpha_* - alpha_#)"),
         ("constant ratio, gap", "in 1/(alpha_* - alpha_#)"),
@@ -147,7 +148,7 @@ def _initial_model_fixture() -> Records:
             for seed in range(10):
                 errors = {"sigma": 0.1, "delta": 0.2} | {name: level}
                 T = 100 * np.exp(1.6 * sum(errors.values()) + 0.02 * noise.normal())
-                settings = {"confusion": "constant_ratio", "alpha_star": 0.35, **errors}
+                settings = {"confusion": "constant_ratio", "alpha_star": 0.3, **errors}
                 values = {"fitted": True, "iterations": T}
                 records.append(trial("figure_2", seed, values, **settings))
     cells = [

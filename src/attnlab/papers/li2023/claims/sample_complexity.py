@@ -137,7 +137,7 @@ FIGURE_1A = Claim(
     positive=lambda: Records(_fraction_fixture(2.0)),
     readings=(
         ("paper slice", "alpha_# = 0.5 - alpha_*, as printed"),
-        ("constant ratio", "alpha_# / alpha_* = 0.4"),
+        ("constant ratio", "alpha_# / alpha_* = 0.3"),
         ("fixed alpha_*", "alpha_* = 0.35, alpha_# varied: the law says N50 does not move"),
         ("paper slice, gap", "the paper's slice, in 1/(alpha_* - alpha_#)"),
         ("constant ratio, gap", "at a constant ratio, in 1/(alpha_* - alpha_#)"),
@@ -261,7 +261,7 @@ def measure_3(records: Records, law: AdvantageLaw) -> Measurement:
 
 def _advantage_fixture() -> Records:
     cells = [{"confusion": "paper_slice", "alpha_star": a} for a in (0.27, 0.31, 0.36, 0.42, 0.49)]
-    cells += [{"confusion": "constant_ratio", "alpha_star": a} for a in (0.25, 0.3, 0.35, 0.4, 0.5)]
+    cells += [{"confusion": "constant_ratio", "alpha_star": a} for a in (0.3, 0.4, 0.5, 0.6, 0.7)]
     frozen = [{**cell, "attention": "frozen"} for cell in cells]
     return Records(
         step_trials("figure_1a", lambda c: 6 * c.alpha_star**-2, cells, seeds=40)
@@ -288,7 +288,7 @@ FIGURE_3 = Claim(
     positive=_advantage_fixture,
     readings=(
         ("paper slice", "alpha_# = 0.5 - alpha_*"),
-        ("constant ratio", "alpha_# / alpha_* = 0.4"),
+        ("constant ratio", "alpha_# / alpha_* = 0.3"),
     ),
     notes=(
         "The figure's settings are lost in our text: inferred. `Without attention` is Proposition "
@@ -308,8 +308,8 @@ def measure_proposition_1(records: Records, law: PowerLaw) -> Measurement:
 
     return Measurement(
         (
-            threshold_reading("paper slice", paper, inverse_fraction, law, "1/alpha_*"),
             threshold_reading("constant ratio", ratio, inverse_fraction, law, "1/alpha_*"),
+            threshold_reading("paper slice", paper, inverse_fraction, law, "1/alpha_*"),
             threshold_reading("paper slice, (13)", paper, stated, half, "(13)"),
             threshold_reading("constant ratio, (13)", ratio, stated, half, "(13)"),
         )
@@ -327,7 +327,9 @@ PROPOSITION_1 = Claim(
     studies=(WITHOUT,),
     measure=measure_proposition_1,
     law=PowerLaw(4.0),
-    hypotheses=theorem_hypotheses,
+    hypotheses=lambda records: theorem_hypotheses(
+        records.where(confusion="constant_ratio") or records
+    ),
     controls=(
         Control("second power", "as with attention", law=PowerLaw(2.0)),
         Control("sixth power", "alpha_*^-6", law=PowerLaw(6.0)),
@@ -335,8 +337,8 @@ PROPOSITION_1 = Claim(
     ),
     positive=lambda: Records(_fraction_fixture(4.0, "figure_3", attention="frozen")),
     readings=(
+        ("constant ratio", "alpha_# / alpha_* = 0.3, where (8) holds"),
         ("paper slice", "alpha_# = 0.5 - alpha_*"),
-        ("constant ratio", "alpha_# / alpha_* = 0.4"),
         ("paper slice, (13)", "in (13)'s own regressor, exponent 1"),
         ("constant ratio, (13)", "the same at a constant ratio"),
     ),
@@ -371,7 +373,7 @@ REMARK_1 = Claim(
     ),
     positive=_advantage_fixture,
     readings=(
-        ("constant ratio", "alpha_# / alpha_* = 0.4: only alpha_* changes"),
+        ("constant ratio", "alpha_# / alpha_* = 0.3: only alpha_* changes"),
         ("paper slice", "alpha_# = 0.5 - alpha_*"),
     ),
 )

@@ -1,6 +1,6 @@
 """Token sparsification: figures 5 and 8, Remark 2."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,7 +41,18 @@ def loss_ratio(records: Records, selector: str) -> tuple[np.ndarray, float]:
 
 
 def measure_pruning(records: Records, law: PruningLaw) -> Measurement:
-    """Oracles must cut the loss; random removal must not."""
+    """Oracles must cut the loss, random removal must not; beside it the same of shorter runs."""
+    lengths = sorted({r.cell.steps for r in records}, reverse=True)
+    long, *shorter = (_measure_length(records.where(steps=steps), law) for steps in lengths)
+    named = (
+        replace(reading, name=f"{steps} steps: {reading.name}")
+        for steps, part in zip(lengths[1:], shorter, strict=True)
+        for reading in part.readings
+    )
+    return Measurement((*long.readings, *named))
+
+
+def _measure_length(records: Records, law: PruningLaw) -> Measurement:
     found: dict[str, Reading] = {}
     selectors = sorted({r.cell.selector for r in records} - {"none"})
     for name in selectors:
@@ -176,6 +187,8 @@ def measure_remark_2(records: Records, law: SparsifiedLaw) -> Measurement:
     least = sum(plain) / len(plain) if plain else 1.0
     name = f"{law.selector}: successes"
     gain = share_reading(name, "share of trials that succeed", helped, least)
+    if not any(helped) and not any(plain):
+        gain = replace(gain, outcome="inconclusive", detail="no trial succeeds with or without")
     return Measurement((*readings, gain))
 
 

@@ -11,7 +11,7 @@ from attnlab.papers.li2023.figures.common import canvas, numbers, success_map
 
 SLICES = (
     ("paper_slice", "$\\alpha_\\# = 0.5 - \\alpha_*$ (paper)"),
-    ("constant_ratio", "$\\alpha_\\#/\\alpha_* = 0.4$"),
+    ("constant_ratio", "$\\alpha_\\#/\\alpha_* = 0.3$"),
     ("number", "$\\alpha_* = 0.35$"),
 )
 MARKS = {"paper_slice": "o", "constant_ratio": "s", "number": "^"}
@@ -115,7 +115,7 @@ def draw_2(records: Records) -> tuple[Any, dict[str, Any]]:
             data[f"{rule} over {label}"] = {"x": numbers(x), "iterations": numbers(T), "r2": r2}
         panel.set(xlabel=label, ylabel="iterations to zero training loss")
         panel.legend(fontsize=7)
-    base = records.where(confusion="constant_ratio", alpha_star=0.35)
+    base = records.where(confusion="constant_ratio", alpha_star=0.3)
     fixed = {"eta": 0.5, "sigma": 0.1, "delta": 0.2}
     for name, mark in (("eta", "o"), ("sigma", "s"), ("delta", "^")):
         others = {k: v for k, v in fixed.items() if k != name}
@@ -192,7 +192,7 @@ SAMPLE_COMPLEXITY = (
         caption=(
             "Iterations until the training loss is zero at N = 128, against 1/alpha_* and against "
             "1/gap, with straight lines; right: the rest of (11), over step size and first errors "
-            "at alpha_* = .35, alpha_# = .14. Settings inferred."
+            "at alpha_* = .3, alpha_# = .09. Settings inferred."
         ),
         studies=("li2023.figure_2",),
         draw=draw_2,

@@ -66,6 +66,8 @@ def draw_attention(records: Records) -> tuple[Any, dict[str, Any]]:
 def draw_pruning(records: Records) -> tuple[Any, dict[str, Any]]:
     """Test loss over the share removed, by what is removed first, and over the FLOPs saved."""
     drawing, ((share, saved),) = canvas(1, 2)
+    # One length of training: the longer one where a study has two.
+    records = records.where(steps=max(r.cell.steps for r in records))
     none = records.where(selector="none")
     data: dict[str, Any] = {}
     for name in [n for n in WORDS if records.where(selector=n)]:
@@ -93,7 +95,7 @@ def draw_pruning(records: Records) -> tuple[Any, dict[str, Any]]:
     return drawing, data
 
 
-def _attention_figure(name: str, study: str, M: int) -> Figure:
+def _attention_figure(name: str, M: int, *studies: str) -> Figure:
     return Figure(
         id=f"li2023.{name}",
         title=f"Concentration of attention weights, M = {M}",
@@ -103,7 +105,7 @@ def _attention_figure(name: str, study: str, M: int) -> Figure:
             "at zero training loss keeps its last value. Right: the same by the role of the query, "
             "and the effective number of tokens (exp of the entropy)."
         ),
-        studies=(study,),
+        studies=studies,
         draw=draw_attention,
     )
 
@@ -124,8 +126,8 @@ def _pruning_figure(name: str, M: int) -> Figure:
 
 LETTERS = (("a", 10), ("b", 15), ("c", 20))
 TRAINING = (
-    _attention_figure("figure_4", "li2023.dynamics", 5),
+    _attention_figure("figure_4", 5, "li2023.dynamics", "li2023.margin_10"),
     _pruning_figure("figure_5", 5),
-    *(_attention_figure(f"figure_7{c}", f"li2023.figure_7{c}", M) for c, M in LETTERS),
+    *(_attention_figure(f"figure_7{c}", M, f"li2023.figure_7{c}") for c, M in LETTERS),
     *(_pruning_figure(f"figure_8{c}", M) for c, M in LETTERS),
 )
