@@ -1,7 +1,6 @@
 """How many samples a trial needs: figures 1 and 3, Theorem 1, Proposition 1, Remark 1."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -105,12 +104,15 @@ def measure_1a(records: Records, law: PowerLaw) -> Measurement:
     )
 
 
-def _fraction_fixture(power: float, study: str = "figure_1a", **settings: Any) -> list[Record]:
-    cells: list[dict[str, Any]] = [
-        {"confusion": "paper_slice", "alpha_star": a, **settings}
-        for a in (0.28, 0.32, 0.37, 0.42, 0.48)
-    ]
-    return step_trials(study, lambda c: 1.5 * c.alpha_star**-power, cells, seeds=40)
+def _fraction_fixture(power: float) -> list[Record]:
+    cells = [{"confusion": "paper_slice", "alpha_star": a} for a in (0.28, 0.32, 0.37, 0.42, 0.48)]
+    return step_trials("figure_1a", lambda c: 1.5 * c.alpha_star**-power, cells, seeds=40)
+
+
+def _frozen_fixture() -> Records:
+    settings = {"confusion": "constant_ratio", "attention": "frozen"}
+    cells = [{"alpha_star": a, **settings} for a in (0.3, 0.4, 0.5, 0.6, 0.7)]
+    return Records(step_trials("figure_3", lambda c: 2 * c.alpha_star**-4, cells, seeds=40))
 
 
 FIGURE_1A = Claim(
@@ -335,7 +337,7 @@ PROPOSITION_1 = Claim(
         Control("sixth power", "alpha_*^-6", law=PowerLaw(6.0)),
         SHARED_AT_4,
     ),
-    positive=lambda: Records(_fraction_fixture(4.0, "figure_3", attention="frozen")),
+    positive=_frozen_fixture,
     readings=(
         ("constant ratio", "alpha_# / alpha_* = 0.3, where (8) holds"),
         ("paper slice", "alpha_# = 0.5 - alpha_*"),
