@@ -21,6 +21,17 @@ def numbers(values: Any) -> list[float]:
     return [float(x) for x in np.asarray(values, dtype=float).reshape(-1)]
 
 
+def log_axes(panel: Any) -> None:
+    """Both axes logarithmic, with plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
+    panel.set(xscale="log", yscale="log")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(ScalarFormatter())
+        axis.set_minor_formatter(NullFormatter())
+
+
 def success_map(panel: Any, records: Records, level: Any, label: str) -> dict[str, Any]:
     """Success rates as grey tiles over (level, N), N50 with its interval on top; the data."""
     xs = sorted({level(r.cell) for r in records})

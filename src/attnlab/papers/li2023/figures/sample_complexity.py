@@ -7,7 +7,7 @@ import numpy as np
 from attnlab.core import Figure, Records
 from attnlab.evidence.fits import fit_exponent
 from attnlab.evidence.threshold import fit_threshold
-from attnlab.papers.li2023.figures.common import canvas, numbers, success_map
+from attnlab.papers.li2023.figures.common import canvas, log_axes, numbers, success_map
 
 SLICES = (
     ("paper_slice", "$\\alpha_\\# = 0.5 - \\alpha_*$ (paper)"),
@@ -41,7 +41,8 @@ def draw_1a(records: Records) -> tuple[Any, dict[str, Any]]:
                 panel.errorbar(
                     x, y, yerr=[low, high], fmt=MARKS[rule], ms=4, lw=1, capsize=2, label=title
                 )
-        panel.set(xscale="log", yscale="log", xlabel=label, ylabel="N50")
+        panel.set(xlabel=label, ylabel="N50")
+        log_axes(panel)
     star.legend(fontsize=7)
     edges = np.array(gap.get_xlim())
     gap.plot(edges, 0.35 * edges, color="grey", lw=0.8, ls=":", label="slope 1")
@@ -158,8 +159,9 @@ def draw_3(records: Records) -> tuple[Any, dict[str, Any]]:
                     label=f"{words}, {title}: slope {slope:.1f}",
                 )
                 data[f"{kind}, {rule} over {label}"] = {"x": numbers(x), "n50": numbers(y)}
-        panel.set(xscale="log", yscale="log", xlabel=label, ylabel="N50")
-        panel.legend(fontsize=6.5)
+        panel.set(xlabel=label, ylabel="N50")
+        log_axes(panel)
+        panel.legend(fontsize=6.5, loc="upper center", bbox_to_anchor=(0.5, -0.18))
     return drawing, data
 
 
