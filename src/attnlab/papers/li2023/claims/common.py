@@ -151,13 +151,25 @@ def slope_reading(
 
 
 def theorem_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
-    """Theorem 1's hypotheses at the cell that misses (8) by the most."""
-    return conditions.hypotheses({r.cell for r in records})
+    """Theorem 1's hypotheses at the cell that misses (8) by the most, and what runs tell."""
+    rows = conditions.hypotheses({r.cell for r in records})
+    return (*rows, *_of_the_runs(records))
 
 
 def data_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
     """The same without (8), for the paper's figures, whose own settings break it in part."""
     return conditions.hypotheses({r.cell for r in records}, with_8=False)
+
+
+def _of_the_runs(records: Records) -> tuple[Hypothesis, ...]:
+    """The balance of the classes, and how long training took in units of 1/eta."""
+    largest = max((r.cell for r in records), key=lambda cell: cell.N)
+    apart = largest.N % largest.classes if largest.balance == "exact" else math.sqrt(largest.N)
+    rows = [Hypothesis("|D+| - |D-| = O(sqrt N)", apart, math.sqrt(largest.N), "<=", "unknown")]
+    times = [r.cell.eta * float(r["iterations"]) for r in records if "iterations" in r.values]
+    if times:
+        rows.append(Hypothesis("eta T = O(1)", float(np.mean(times)), 1.0, "<=", "unknown"))
+    return tuple(rows)
 
 
 # --- fixtures ---------------------------------------------------------------------------------

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlab.core import Claim, Control, Effect, Measurement, Reading, Records
+from attnlab.core import Claim, Control, Effect, Hypothesis, Measurement, Reading, Records
 from attnlab.evidence.intervals import bootstrap_interval, decide_at_most
 from attnlab.papers.li2023.claims.attention import MassLaw, mean_reading
 from attnlab.papers.li2023.claims.common import FROZEN, data_hypotheses, share_reading, trial
 from attnlab.papers.li2023.claims.neurons import all_of
+from attnlab.papers.li2023.theory.conditions import KAPPA, token_noise
 
 # --- G.1 --------------------------------------------------------------------------------------
 
@@ -110,13 +111,21 @@ def _learns_fixture(study: str, **settings) -> Records:
     )
 
 
+def set_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
+    """G.2's own condition beside the usual ones: members of a set are close enough."""
+    cell = max((r.cell for r in records), key=lambda c: c.set_distance)
+    spent = 2 * token_noise(cell) + cell.set_distance
+    own = Hypothesis("2 tau + Delta <= kappa", spent, KAPPA, "<=")
+    return (own, *data_hypotheses(records))
+
+
 def _learns_claim(id: str, study: str, **texts) -> Claim:
     return Claim(
         id=f"li2023.{id}",
         studies=(f"li2023.{study}",),
         measure=measure_learns,
         law=MassLaw(),
-        hypotheses=data_hypotheses,
+        hypotheses=texts.pop("hypotheses", data_hypotheses),
         controls=(
             FROZEN,
             Control("far more", "the mass rises by 0.9", law=MassLaw(rise=0.9)),
@@ -137,6 +146,7 @@ def _learns_claim(id: str, study: str, **texts) -> Claim:
 G_2 = _learns_claim(
     "extension_g2",
     "pattern_sets",
+    hypotheses=set_hypotheses,
     title="Sets of patterns are learned alike",
     statement=(
         "If each pattern is a set of vectors with 2 tau + Delta < kappa, training still succeeds "

@@ -344,7 +344,10 @@ PROPOSITION_1 = Claim(
         ("paper slice, (13)", "in (13)'s own regressor, exponent 1"),
         ("constant ratio, (13)", "the same at a constant ratio"),
     ),
-    notes="A sufficient condition, read as a law, as Remark 1 does. Erratum: (78) drops a -1.",
+    notes=(
+        "A sufficient condition, read as a law, as Remark 1 does. Errata: (78) drops a -1, and "
+        "(154) bounds p_n(0) below by a constant where (76) has it of the order alpha_*."
+    ),
 )
 
 
