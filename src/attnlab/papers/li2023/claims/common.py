@@ -18,6 +18,9 @@ PROBABILITY = 0.9
 """Ours: the share of runs that stands for a statement about every run."""
 LEAST_LEVELS = 3
 
+MAP, WITHOUT, ERRORS = "li2023.figure_1a", "li2023.figure_3", "li2023.figure_1b"
+TIMES, MANY = "li2023.figure_2", "li2023.certificate"
+
 SHUFFLED = Control(
     "shuffled labels",
     "the labels are permuted over the samples, and 600 steps are enough to see it",
@@ -170,6 +173,15 @@ def _of_the_runs(records: Records) -> tuple[Hypothesis, ...]:
     if times:
         rows.append(Hypothesis("eta T = O(1)", float(np.mean(times)), 1.0, "<=", "unknown"))
     return tuple(rows)
+
+
+def slices(records: Records) -> dict[str, Records]:
+    """The records by how alpha_# follows alpha_*."""
+    return {
+        "paper slice": records.where(confusion="paper_slice"),
+        "constant ratio": records.where(confusion="constant_ratio"),
+        "fixed alpha_*": records.where(confusion="number"),
+    }
 
 
 # --- fixtures ---------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ import numpy as np
 
 from attnlab.core import Claim, Control, Measurement, Reading, Records
 from attnlab.papers.li2023.claims.common import (
+    ERRORS,
     SHUFFLED,
+    TIMES,
     PowerLaw,
     data_hypotheses,
     exponent_reading,
@@ -18,7 +20,7 @@ from attnlab.papers.li2023.claims.common import (
     theorem_hypotheses,
     trial,
 )
-from attnlab.papers.li2023.claims.sample_complexity import ERRORS, TIMES, measure_1b
+from attnlab.papers.li2023.claims.figure_1 import measure_1b
 
 
 def standard(records: Records) -> Records:
