@@ -27,6 +27,7 @@ soak: $(DEV)
 	$(BIN)/pytest -m soak $(ARGS)
 
 bench: $(DEV)
+	$(BIN)/python -m pip install -q -c constraints.txt --group bench
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # Debian's Chromium, for the browser tests of `make soak`; without it they skip and say so.

@@ -1,0 +1,157 @@
+"""Times the engines of li2023 against a plain PyTorch loop (dependency group `bench`).
+
+All do the same work in one process, one thread each and interleaved: mini-batch descent at L=100
+tokens, m=1000 neurons, d=m_a=m_b=10, M=5, B=20 samples, float32, hinge loss. The loop is what one
+would write first: a batched forward pass and autograd. The margin is so large that every sample
+is active, which is the engines' worst case. Required: `exact` at least 2.5 times the loop on
+noisy tokens, `collapsed` at least 150 times on the same tokens without noise. Then a success map
+of 12 x 10 cells and 20 trials with `collapsed`: required under 300 s on two cores, estimated from
+one trial a cell on this one core. Exits 1 if a requirement is missed.
+
+    NPROC=1 JAX_ENABLE_X64=1 python benchmarks/bench_li_engines.py
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from dataclasses import replace
+
+os.environ.setdefault("NPROC", "1")
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from attnlab.cells import Key
+from attnlab.models.shallow_vit import Parameters
+from attnlab.papers.li2023 import runs
+from attnlab.papers.li2023.settings import TrainingSettings, resolve
+from attnlab.papers.li2023.studies import STUDIES
+
+CELL = TrainingSettings(N=100, c0=0.01, engine="exact", margin=1e6)
+ETA = 1e-6
+"""So small that the margin is never met and weights stay finite; the work is the same."""
+
+
+@eqx.filter_jit
+def jax_steps(engine, state: Parameters, batches: jax.Array) -> Parameters:
+    """One step for each row of indices."""
+
+    def step(state: Parameters, indices: jax.Array) -> tuple[Parameters, None]:
+        batch = engine.subset(indices, jnp.asarray(indices.size))
+        return batch.step(state, jnp.float32(ETA))[1], None
+
+    return jax.lax.scan(step, state, batches)[0]
+
+
+def torch_steps(tokens, labels, a, start: Parameters, batches: np.ndarray, margin: float) -> list:
+    """The same by PyTorch: a batched forward pass, autograd, plain descent."""
+    weights = [torch.tensor(np.asarray(w), requires_grad=True) for w in start]
+    for row in batches:
+        X, y = tokens[row], labels[row]
+        W_O, W_V, W_K, W_Q = weights[0], weights[1][0], weights[2][0], weights[3][0]
+        scores = (X @ W_Q.T) @ (X @ W_K.T).transpose(1, 2)
+        v = torch.softmax(scores, -1) @ (X @ W_V.T)
+        F = (torch.relu(v @ W_O.T) * a).sum((1, 2)) / X.shape[1]
+        loss = torch.relu(margin - y * F).mean()
+        gradients = torch.autograd.grad(loss, weights)
+        with torch.no_grad():
+            for w, g in zip(weights, gradients, strict=True):
+                w -= ETA * g
+    return [w.detach().numpy() for w in weights]
+
+
+def started(cell: TrainingSettings):
+    """An engine with its first state, ready to run."""
+    cell = resolve(cell)
+    return runs.start(cell, Key.of(cell, 0))[:2]
+
+
+def rate(run, steps: int) -> float:
+    """Steps a second of one run."""
+    begin = time.perf_counter()
+    jax.block_until_ready(run())
+    return steps / (time.perf_counter() - begin)
+
+
+def engines(repetitions: int) -> bool:
+    """Both engines against the loop."""
+    torch.set_num_threads(1)
+    exact, state = started(CELL)
+    collapsed, same = started(replace(CELL, engine="collapsed", c0=0.0))
+    draw = np.random.default_rng(0)
+    batches = draw.integers(0, CELL.N, (3000, CELL.B))
+    tokens = torch.tensor(np.asarray(exact.tokens))
+    labels = torch.tensor(np.asarray(exact.labels[:, 0]))
+    a = torch.tensor(np.ascontiguousarray(np.asarray(exact.a[0]).T))
+    few, some, many = (jnp.asarray(batches[:k]) for k in (40, 100, 3000))
+    ours = jax_steps(exact, state, few)
+    loop = torch_steps(tokens, labels, a, state, batches[:40], CELL.margin)
+    gap = max(float(np.abs(x - y).max()) for x, y in zip(ours, loop, strict=True))
+    moved = max(float(jnp.abs(x - y).max()) for x, y in zip(ours, state, strict=True))
+    print(f"after 40 steps exact and the loop differ by {gap:.1e}, having moved by {moved:.1e}")
+    assert gap < 1e-3 * moved, "the two do not train the same model"
+    for engine, first, rows in ((exact, state, some), (collapsed, same, many)):
+        jax.block_until_ready(jax_steps(engine, first, rows))
+    rates = []
+    for _ in range(repetitions):
+        rates.append(
+            (
+                rate(
+                    lambda: torch_steps(tokens, labels, a, state, batches[:40], CELL.margin) and 0,
+                    40,
+                ),
+                rate(lambda: jax_steps(exact, state, some), 100),
+                rate(lambda: jax_steps(collapsed, same, many), 3000),
+            )
+        )
+    loop_rate, exact_rate, collapsed_rate = map(statistics.median, zip(*rates, strict=True))
+    print(f"iterations a second: PyTorch {loop_rate:.0f}, exact {exact_rate:.0f}, ", end="")
+    print(f"collapsed {collapsed_rate:.0f}")
+    met = verdict("exact, times the loop", exact_rate / loop_rate, 2.5, True)
+    return verdict("collapsed, times the loop", collapsed_rate / loop_rate, 150, True) and met
+
+
+def success_map() -> bool:
+    """A map of 12 x 10 cells, 20 trials each."""
+    study = next(s for s in STUDIES if s.id == "li2023.figure_1a")
+    cells = [study.resolve(c) for c in study.designs["paper"].cells if c.confusion == "paper_slice"]
+    sizes = sorted({cell.N for cell in cells})[-10:]
+    chosen = [cell for cell in cells if cell.N in sizes]
+    shares = sorted({cell.alpha_star for cell in chosen})
+    print(f"map: {len(shares)} fractions, N = {sizes}")
+    for program in {study.program(cell): cell for cell in chosen}.values():
+        runs.train(program, Key.of(program, 0))
+    begin = time.perf_counter()
+    for cell in chosen:
+        runs.train(cell, Key.of(cell, 1))
+    one = (time.perf_counter() - begin) * 120 / len(chosen)
+    print(f"  {one:.1f} s for 120 trials on one core")
+    return verdict("seconds for 12 x 10 cells, 20 trials, two cores", one * 10, 300, False)
+
+
+def verdict(what: str, value: float, required: float, at_least: bool) -> bool:
+    """Print a requirement and whether it is met."""
+    met = value >= required if at_least else value <= required
+    side = "at least" if at_least else "at most"
+    print(f"  {what}: {value:.3g} ({side} {required:g} required) {'met' if met else 'MISSED'}")
+    return met
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=5)
+    options = parser.parse_args()
+    met = [engines(options.repetitions), success_map()]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""What the claims of li2023 share: shares of runs, thresholds N50 and their exponents."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from attnlab.core import Control, Effect, Hypothesis, Outcome, Reading, Record, Records
+from attnlab.evidence.fits import fit_exponent
+from attnlab.evidence.intervals import decide_at_least, decide_at_most, decide_equal, wilson
+from attnlab.evidence.threshold import ThresholdFit, fit_threshold
+from attnlab.papers.li2023.settings import TrainingSettings, resolve
+from attnlab.papers.li2023.theory import conditions
+
+PROBABILITY = 0.9
+"""Ours: the share of runs that stands for a statement about every run."""
+LEAST_LEVELS = 3
+
+MAP, WITHOUT, ERRORS = "li2023.figure_1a", "li2023.figure_3", "li2023.figure_1b"
+TIMES, MANY = "li2023.figure_2", "li2023.certificate"
+
+SHUFFLED = Control(
+    "shuffled labels",
+    "the labels are permuted over the samples, and 600 steps are enough to see it",
+    changes={"labels": "shuffled", "steps": 600},
+)
+FROZEN = Control(
+    "frozen attention", "keys and queries are not trained", changes={"attention": "frozen"}
+)
+SHARED_AT_4 = Control(
+    "shared output weights",
+    "one vector of output weights for all positions, N = 4: every trial succeeds",
+    changes={"output_weights": "shared", "N": 4},
+)
+FIXED_ORDER_AT_4 = Control(
+    "fixed order",
+    "tokens in the same order in every sample, N = 4: every trial succeeds",
+    changes={"order": "fixed", "N": 4},
+)
+
+
+def share_reading(
+    name: str, effect: str, held: Sequence[Any], probability: float = PROBABILITY, detail: str = ""
+) -> Reading:
+    """The outcome from the share of runs in which something held."""
+    if not len(held):
+        return Reading(name, "inconclusive", None, "no run of this kind")
+    found = Effect.of(effect, wilson(sum(map(bool, held)), len(held)))
+    return Reading(name, decide_at_least(found.low, found.high, probability), found, detail)
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """An exponent: exactly, at least or at most."""
+
+    exponent: float
+    kind: Literal["equal", "at_least", "at_most"] = "equal"
+    tolerance: float = 0.5
+
+    def decide(self, low: float, high: float) -> Outcome:
+        """The outcome of an interval of the exponent."""
+        if self.kind == "at_least":
+            return decide_at_least(low, high, self.exponent - self.tolerance)
+        if self.kind == "at_most":
+            return decide_at_most(low, high, self.exponent + self.tolerance)
+        return decide_equal(low, high, self.exponent, self.tolerance)
+
+
+Regressor = Callable[[TrainingSettings], float]
+
+
+def inverse_fraction(cell: TrainingSettings) -> float:
+    """1 / alpha_*."""
+    return 1 / cell.alpha_star
+
+
+def inverse_gap(cell: TrainingSettings) -> float:
+    """1 / (alpha_* - alpha_#)."""
+    return 1 / cell.gap
+
+
+def thresholds(records: Records, level: Callable[[Any], Any]) -> dict[Any, ThresholdFit]:
+    """N50 with its interval at every level of a regressor, in increasing order."""
+    groups: dict[Any, list[Record]] = {}
+    for r in records:
+        groups.setdefault(level(r.cell), []).append(r)
+    found = {}
+    for x in sorted(groups):
+        rows = groups[x]
+        sizes = sorted({r.cell.N for r in rows})
+        own = [[bool(r["success"]) for r in rows if r.cell.N == N] for N in sizes]
+        found[x] = fit_threshold(sizes, [sum(s) for s in own], [len(s) for s in own])
+    return found
+
+
+def bounded(found: Mapping[Any, ThresholdFit]) -> dict[Any, ThresholdFit]:
+    """The levels whose interval the tested sizes bound on both sides."""
+    return {x: fit for x, fit in found.items() if fit.censored == "no"}
+
+
+def describe(found: Mapping[Any, ThresholdFit]) -> str:
+    """N50 by level in a few words."""
+    return "; ".join(
+        f"{x:.3g}: {fit.n50:.3g} [{fit.low:.3g}, {fit.high:.3g}]" for x, fit in found.items()
+    )
+
+
+def threshold_reading(
+    name: str, records: Records, regressor: Regressor, law: PowerLaw, what: str
+) -> Reading:
+    """The exponent of N50 in a regressor, over the levels at which N50 is bounded.
+
+    If most levels succeed already at the smallest N there is no sample complexity to speak of,
+    which contradicts any law of it.
+    """
+    found = thresholds(records, regressor)
+    if not found:
+        return Reading(name, "inconclusive", None, "no run of this kind")
+    below = [fit.censored == "below" for fit in found.values()]
+    if sum(below) > len(below) / 2:
+        share = Effect.of(
+            "share of levels with a threshold", wilson(len(below) - sum(below), len(below))
+        )
+        detail = "trials succeed at the smallest N already: " + describe(found)
+        return Reading(name, "contradicted", share, detail)
+    known = bounded(found)
+    if len(known) < LEAST_LEVELS:
+        detail = f"N50 is bounded at {len(known)} of {len(found)} levels: {describe(found)}"
+        return Reading(name, "inconclusive", None, detail)
+    fit = fit_exponent(list(known), [f.n50 for f in known.values()])
+    effect = Effect(f"exponent of N50 in {what}", fit.exponent, fit.low, fit.high)
+    detail = f"R^2 {fit.r_squared:.3f}; N50 by {what}: {describe(found)}"
+    return Reading(name, law.decide(fit.low, fit.high), effect, detail)
+
+
+def exponent_reading(
+    name: str, x: Sequence[float], y: Sequence[float], law: PowerLaw, effect_name: str
+) -> Reading:
+    """The exponent of y in x over runs."""
+    if len(set(x)) < LEAST_LEVELS:
+        return Reading(name, "inconclusive", None, f"{len(set(x))} levels; at least 3 are needed")
+    fit = fit_exponent(x, y)
+    effect = Effect(effect_name, fit.exponent, fit.low, fit.high)
+    return Reading(name, law.decide(fit.low, fit.high), effect, f"R^2 {fit.r_squared:.3f}")
+
+
+def slope_reading(
+    name: str, x: Sequence[float], y: Sequence[float], law: PowerLaw, effect_name: str
+) -> Reading:
+    """The slope of log y over x: the exponent of y in exp(x)."""
+    return exponent_reading(name, [math.exp(v) for v in x], y, law, effect_name)
+
+
+def theorem_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
+    """Theorem 1's hypotheses at the cell that misses (8) by the most, and what runs tell."""
+    rows = conditions.hypotheses({r.cell for r in records})
+    return (*rows, *_of_the_runs(records))
+
+
+def data_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
+    """The same without (8), for the paper's figures, whose own settings break it in part."""
+    return conditions.hypotheses({r.cell for r in records}, with_8=False)
+
+
+def _of_the_runs(records: Records) -> tuple[Hypothesis, ...]:
+    """The balance of the classes, and how long training took in units of 1/eta."""
+    largest = max((r.cell for r in records), key=lambda cell: cell.N)
+    apart = largest.N % largest.classes if largest.balance == "exact" else math.sqrt(largest.N)
+    rows = [Hypothesis("|D+| - |D-| = O(sqrt N)", apart, math.sqrt(largest.N), "<=", "unknown")]
+    times = [r.cell.eta * float(r["iterations"]) for r in records if "iterations" in r.values]
+    if times:
+        rows.append(Hypothesis("eta T = O(1)", float(np.mean(times)), 1.0, "<=", "unknown"))
+    return tuple(rows)
+
+
+def slices(records: Records) -> dict[str, Records]:
+    """The records by how alpha_# follows alpha_*."""
+    return {
+        "paper slice": records.where(confusion="paper_slice"),
+        "constant ratio": records.where(confusion="constant_ratio"),
+        "fixed alpha_*": records.where(confusion="number"),
+    }
+
+
+# --- fixtures ---------------------------------------------------------------------------------
+
+
+def trial(study: str, seed: int, values: Mapping[str, Any], **settings: Any) -> Record:
+    """One synthetic record of a study."""
+    chosen: dict[str, Any] = {"engine": "collapsed", "approximate": True, **settings}
+    return Record(f"li2023.{study}", resolve(TrainingSettings(**chosen)), seed, dict(values))
+
+
+def step_trials(
+    study: str,
+    n50: Callable[[TrainingSettings], float],
+    cells: Sequence[dict[str, Any]],
+    seeds: int = 10,
+) -> list[Record]:
+    """Trials that succeed with the probability of a steep logistic curve around a given N50."""
+    draw = np.random.default_rng(0)
+    records = []
+    for settings in cells:
+        base = TrainingSettings(engine="collapsed", approximate=True, **settings)
+        at = n50(base)
+        for N in np.unique(np.round(np.geomspace(at / 4, at * 4, 15)).astype(int)).tolist():
+            chance = 1 / (1 + (at / max(N, 1)) ** 12)
+            for seed in range(seeds):
+                cell = resolve(replace(base, N=max(N, 1)))
+                won = bool(draw.uniform() < chance)
+                records.append(Record(f"li2023.{study}", cell, seed, {"success": won}))
+    return records

@@ -1,0 +1,363 @@
+"""What neurons and features learn: Lemma 2."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnlab.core import Claim, Control, Effect, Measurement, Reading, Record, Records
+from attnlab.evidence.intervals import mean_interval
+from attnlab.evidence.multiplicity import combine_outcomes
+from attnlab.papers.li2023.claims.common import (
+    FROZEN,
+    share_reading,
+    theorem_hypotheses,
+    trial,
+)
+from attnlab.papers.li2023.theory.conditions import token_noise
+
+DYNAMICS, SHARED = "li2023.dynamics", "li2023.shared_weights"
+STOPPED = Control(
+    "no training", "a single step: nothing has grown", changes={"steps": 1, "stop": "fixed"}
+)
+SIZES = {"alpha_star": 0.5, "alpha_sharp": 0.05}
+
+
+def plain(records: Records) -> Records:
+    """The runs with the paper's hinge."""
+    return records.where(margin=1.0)
+
+
+def all_of(name: str, parts: list[Reading]) -> Measurement:
+    """A conjunction with its parts as further readings."""
+    outcome = combine_outcomes([part.outcome for part in parts])
+    decisive = [part for part in parts if part.outcome == outcome] or parts
+    detail = "; ".join(f"{part.name}: {part.outcome}" for part in parts)
+    return Measurement((Reading(name, outcome, decisive[0].effect, detail), *parts))
+
+
+# --- lemma 2, claim 1 -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NeuronLaw:
+    """Lucky neurons grow along their own feature, nothing else exceeds xi."""
+
+    growth: float = 2.0
+    others: float = 1.0
+    """Sizes of the other projections, in units of xi."""
+
+
+def measure_claim_1(records: Records, law: NeuronLaw) -> Measurement:
+    """Growth of the lucky neurons' own projection, and the bound xi on every other one."""
+    parts = []
+    for prefix, study in (("", DYNAMICS), ("shared weights: ", SHARED)):
+        runs = plain(records.of(study))
+        own = [r["lucky_along_own"][-1] >= law.growth * r["lucky_along_own"][0] for r in runs]
+        others = [r["lucky_along_others"][-1] <= law.others * r.cell.xi for r in runs]
+        unlucky = [r["unlucky_along"][-1] <= law.others * r.cell.xi for r in runs]
+        size = [r["unlucky_along"][-1] / r.cell.xi for r in runs]
+        grown = [r["lucky_along_own"][-1] / r["lucky_along_own"][0] for r in runs]
+        share = "share of runs"
+        detail = f"growth {np.mean(grown):.3g} at the mean" if grown else ""
+        parts += [
+            share_reading(f"{prefix}own feature grows", share, own, detail=detail),
+            share_reading(f"{prefix}other features stay below xi", share, others),
+            share_reading(
+                f"{prefix}unlucky neurons stay below xi",
+                share,
+                unlucky,
+                detail=f"mean size over xi {np.mean(size):.3g}" if size else "",
+            ),
+        ]
+    first = all_of("all parts", parts[:3])
+    return Measurement((*first.readings, *parts[3:]))
+
+
+def neuron_fixture() -> Records:
+    """Runs that do what Lemma 2 says."""
+    pairs = {
+        "lucky_along_own": (0.01, 0.2),
+        "lucky_along_others": (0.006, 0.008),
+        "unlucky_along": (0.006, 0.008),
+    }
+    values = {name: np.linspace(pair[0], pair[1], 10) for name, pair in pairs.items()}
+    return Records(
+        trial(study, seed, values, **SIZES)
+        for study in ("dynamics", "shared_weights")
+        for seed in range(40)
+    )
+
+
+CLAIM_1 = Claim(
+    id="li2023.lemma_2_claim_1",
+    title="Lucky neurons grow along their own feature only",
+    statement=(
+        "The projection of a lucky neuron on its own feature p_1 (or p_2) grows at least like "
+        "eta^2 t^2; its projections on other features, and all of an unlucky neuron's, stay "
+        "below xi."
+    ),
+    measured=(
+        "Neurons best aligned with p_1 or p_2 at the start, means over them: own projection at "
+        "least doubled by the end of training, the mean size of every other one at most xi, and "
+        "of unlucky neurons' at most xi. The share of runs: supported above 0.9."
+    ),
+    studies=(DYNAMICS, SHARED),
+    measure=measure_claim_1,
+    law=NeuronLaw(),
+    hypotheses=theorem_hypotheses,
+    controls=(
+        STOPPED,
+        Control("hundredfold", "own projection grows a hundredfold", law=NeuronLaw(growth=100.0)),
+    ),
+    positive=neuron_fixture,
+    readings=(
+        ("all parts", "output weights per position: the three parts"),
+        ("shared weights: ...", "the parts with one vector of output weights for all positions"),
+    ),
+    notes="(92) presumes one sign of a_(l)i for all l, which only shared weights have.",
+)
+
+
+# --- lemma 2, claim 2 -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FeatureLaw:
+    """Key and query features of the discriminative patterns grow by at least a factor."""
+
+    growth: float = 1.05
+    ahead: float = 1.0
+    """How much more than the others' growth."""
+
+
+def growth_of(record: Record, name: str) -> np.ndarray:
+    """End over start, by pattern in use."""
+    values = record[name]
+    return values[-1, : record.cell.M] / values[0, : record.cell.M]
+
+
+def better_law(record: Record) -> float:
+    """R^2 of |q_1|^2 linear in log t minus that of linear in t."""
+    t, q = record["times"], record["key_norm"][:, 0] * record["query_norm"][:, 0]
+    seen = t >= 1
+    if seen.sum() < 4 or np.ptp(q[seen]) == 0:
+        return np.nan
+    r = [np.corrcoef(x, q[seen])[0, 1] ** 2 for x in (np.log(t[seen]), t[seen])]
+    return float(r[0] - r[1])
+
+
+def measure_claim_2(records: Records, law: FeatureLaw) -> Measurement:
+    """Keys and queries of mu_1 and mu_2 grow, more than the others', and like log t."""
+    runs = plain(records)
+    grows, ahead, logarithmic = [], [], []
+    sizes = []
+    for r in runs:
+        both = np.stack([growth_of(r, "key_norm"), growth_of(r, "query_norm")])
+        grows.append(bool((both[:, :2] >= law.growth).all()))
+        ahead.append(bool(both[:, :2].mean() >= law.ahead * both[:, 2:].mean()))
+        sizes.append(both[:, :2].mean())
+        logarithmic.append(better_law(r))
+    share = "share of runs"
+    detail = f"mean growth {np.mean(sizes):.3g}" if sizes else ""
+    parts = [
+        share_reading("keys and queries grow", share, grows, detail=detail),
+        share_reading("more than the other patterns'", share, ahead),
+    ]
+    interval = mean_interval([x for x in logarithmic if np.isfinite(x)])
+    outcome = "inconclusive"
+    if interval.low > 0:
+        outcome = "supported"
+    elif interval.high < 0:
+        outcome = "contradicted"
+    effect = Effect.of("R^2 of log t minus R^2 of t", interval)
+    whole = all_of("growth", parts)
+    return Measurement((*whole.readings, Reading("like log t", outcome, effect)))
+
+
+def feature_fixture() -> Records:
+    """Runs whose first two features grow like log t."""
+    t = np.geomspace(1, 300, 12)
+    q = 1 + 0.2 * np.log(t)[:, None] * np.array([1, 1, 0.02, 0.02, 0.02])
+    values = {"times": t, "key_norm": np.sqrt(q), "query_norm": np.sqrt(q)}
+    return Records(trial("dynamics", seed, values, **SIZES) for seed in range(40))
+
+
+CLAIM_2 = Claim(
+    id="li2023.lemma_2_claim_2",
+    title="Keys and queries of the discriminative patterns grow",
+    statement=(
+        "|q_1(t)|, |r_1(t)| (and those of mu_2) grow in every step, up to |q_1|^2 of the order "
+        "log T, so that attention moves to label-relevant tokens."
+    ),
+    measured=(
+        "|W_K mu_j| and |W_Q mu_j|, end of training over start: at least 1.05 for both "
+        "discriminative patterns, and more than the mean of the others. The share of runs: "
+        "supported above 0.9. Aside: whether |q_1|^2 is nearer to linear in log t or in t."
+    ),
+    studies=(DYNAMICS,),
+    measure=measure_claim_2,
+    law=FeatureLaw(),
+    hypotheses=theorem_hypotheses,
+    controls=(
+        FROZEN,
+        Control("tenfold", "features grow tenfold", law=FeatureLaw(growth=10.0)),
+    ),
+    positive=feature_fixture,
+    readings=(
+        ("growth", "both parts"),
+        ("like log t", "R^2 of |q_1|^2 over log t against that over t"),
+    ),
+)
+
+
+# --- lemma 2, claim 3 -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ValueLaw:
+    """Values of the discriminative patterns grow along their feature, the error stays."""
+
+    growth: float = 1.05
+    error: float = 1.0
+    """The largest error, in units of sigma + tau."""
+
+
+def measure_claim_3(records: Records, law: ValueLaw) -> Measurement:
+    """Growth of values along p_1, p_2, and the norm of the error off the features."""
+    runs = plain(records)
+    grows, stays, sizes, errors = [], [], [], []
+    for r in runs:
+        ratio = growth_of(r, "value_along")[:2]
+        bound = law.error * (r.cell.sigma + token_noise(r.cell))
+        worst = float(np.nanmax(r["value_error"][-1, : r.cell.M]))
+        grows.append(bool((ratio >= law.growth).all()))
+        stays.append(bool(worst <= bound))
+        sizes.append(ratio.mean())
+        errors.append(worst / bound)
+    share = "share of runs"
+    return all_of(
+        "all parts",
+        [
+            share_reading("values grow", share, grows,
+                          detail=f"mean growth {np.mean(sizes):.3g}" if sizes else ""),
+            share_reading("error stays below sigma + tau", share, stays,
+                          detail=f"largest over the bound {np.max(errors):.3g}" if errors else ""),
+        ],
+    )  # fmt: skip
+
+
+def value_fixture() -> Records:
+    """Runs whose values grow and whose error stays."""
+    along = np.linspace(1, 2, 10)[:, None] * np.ones(5)
+    values = {"value_along": along, "value_error": np.full((10, 5), 0.1)}
+    return Records(trial("dynamics", seed, values, **SIZES) for seed in range(40))
+
+
+CLAIM_3 = Claim(
+    id="li2023.lemma_2_claim_3",
+    title="Values of the discriminative patterns grow, the error does not",
+    statement=(
+        "W_V x for a token of mu_1 (mu_2) is p_1 (p_2) plus neurons aligned with it, so it grows "
+        "along its feature; the error term stays below sigma + tau."
+    ),
+    measured=(
+        "The part of W_V mu_j along p_j, end over start, at least 1.05 for j = 1, 2; the part of "
+        "W_V mu_j off the span of the first features at most sigma + tau. The share of runs in "
+        "which both hold: supported above 0.9."
+    ),
+    studies=(DYNAMICS,),
+    measure=measure_claim_3,
+    law=ValueLaw(),
+    hypotheses=theorem_hypotheses,
+    controls=(
+        STOPPED,
+        Control("a tenth of the error", "error below (sigma + tau)/10", law=ValueLaw(error=0.1)),
+    ),
+    positive=value_fixture,
+    notes="Errata: (50) prints p_1 for p_2 and (51) p_1 for p_k; checked as corrected.",
+)
+
+
+# --- lemma 2, header --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GradientLaw:
+    """Lucky neurons have V_i < 0 (share), unlucky ones V_i >= -bound/sqrt(B m)."""
+
+    sign: int = 1
+    bound: float = 1.0
+    share: float = 0.9
+
+
+def measure_header(records: Records, law: GradientLaw) -> Measurement:
+    """The sign of V_i for lucky neurons and its lower bound for unlucky ones, half way."""
+    readings = []
+    for name, study, series in (
+        ("per position", DYNAMICS, "lucky_V_negative"),
+        ("shared weights", SHARED, "lucky_V_negative"),
+        ("shared weights, a_i > 0", SHARED, "signed_V_negative"),
+    ):
+        runs = plain(records.of(study))
+        shares = [_half_way(r, series) for r in runs]
+        held = [(x if law.sign > 0 else 1 - x) >= law.share for x in shares]
+        detail = (
+            f"mean share of lucky neurons with V_i < 0: {np.mean(shares):.3f}" if shares else ""
+        )
+        readings.append(
+            share_reading(name, "share of runs in which nearly all are", held, detail=detail)
+        )
+    runs = plain(records.of(DYNAMICS))
+    low = [_half_way(r, "unlucky_V_least") >= -law.bound / np.sqrt(r.cell.B) for r in runs]
+    readings.append(share_reading("unlucky neurons", "share of runs within the bound", low))
+    return Measurement(tuple(readings))
+
+
+def _half_way(record: Record, name: str) -> float:
+    """A series at the recorded step nearest to half of the training."""
+    t = record["times"]
+    return float(record[name][int(np.abs(t - t[-1] / 2).argmin())])
+
+
+def header_fixture() -> Records:
+    """Runs in which all lucky neurons have V_i < 0."""
+    values = {
+        "times": np.arange(10.0),
+        "lucky_V_negative": np.full(10, 0.98),
+        "signed_V_negative": np.full(10, 0.99),
+        "unlucky_V_least": np.full(10, -0.1),
+    }
+    return Records(
+        trial(study, seed, values, **SIZES)
+        for study in ("dynamics", "shared_weights")
+        for seed in range(40)
+    )
+
+
+HEADER = Claim(
+    id="li2023.lemma_2_header",
+    title="Lemma 2's header: signs of the neurons' coefficients in the values' gradient",
+    statement=(
+        "In the gradient of W_V at mu_1, lucky neurons of mu_1 have coefficients V_i below a "
+        "negative number, and unlucky ones V_i >= -1/sqrt(B m)."
+    ),
+    measured=(
+        "V_i over 24 samples, half way through training: whether at least 0.9 of the neurons best "
+        "aligned with p_1 at the start have V_i < 0. The share of runs: supported above 0.9."
+    ),
+    studies=(DYNAMICS, SHARED),
+    measure=measure_header,
+    law=GradientLaw(),
+    hypotheses=theorem_hypotheses,
+    controls=(Control("opposite sign", "lucky neurons with V_i > 0", law=GradientLaw(sign=-1)),),
+    positive=header_fixture,
+    readings=(
+        ("per position", "a_(l) drawn for each position, as the model says"),
+        ("shared weights", "one a for all positions"),
+        ("shared weights, a_i > 0", "what the proof needs: one sign, and the right one"),
+        ("unlucky neurons", "(31) at the batch's size"),
+    ),
+    notes="(29) prints |S_1|/(mL) where the proof has |S_1|/(a|S|), a = sqrt m.",
+)
+
+NEURONS = (CLAIM_1, CLAIM_2, CLAIM_3, HEADER)

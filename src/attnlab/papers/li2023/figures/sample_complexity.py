@@ -1,0 +1,212 @@
+"""Figures 1 to 3: how many samples and iterations it takes."""
+
+from typing import Any
+
+import numpy as np
+
+from attnlab.core import Figure, Records
+from attnlab.evidence.fits import fit_exponent
+from attnlab.evidence.threshold import fit_threshold
+from attnlab.papers.li2023.figures.common import canvas, log_axes, numbers, success_map
+
+SLICES = (
+    ("paper_slice", "$\\alpha_\\# = 0.5 - \\alpha_*$ (paper)"),
+    ("constant_ratio", "$\\alpha_\\#/\\alpha_* = 0.3$"),
+    ("number", "$\\alpha_* = 0.35$"),
+)
+MARKS = {"paper_slice": "o", "constant_ratio": "s", "number": "^"}
+
+
+def draw_1a(records: Records) -> tuple[Any, dict[str, Any]]:
+    """Success maps on the three slices, and N50 against both laws."""
+    drawing, ((paper, ratio, fixed), (star, gap, empty)) = canvas(2, 3, width=4.2)
+    data: dict[str, Any] = {}
+    levels = (
+        (paper, lambda c: round(c.alpha_star**-2, 6), "$\\alpha_*^{-2}$"),
+        (ratio, lambda c: round(c.alpha_star**-2, 6), "$\\alpha_*^{-2}$"),
+        (fixed, lambda c: c.alpha_sharp, "$\\alpha_\\#$"),
+    )
+    for (rule, title), (panel, level, label) in zip(SLICES, levels, strict=True):
+        data[rule] = success_map(panel, records.where(confusion=rule), level, label)
+        panel.set_title(title, fontsize=10)
+    paper.legend(fontsize=8, loc="upper left")
+    for panel, regressor, label in (
+        (star, lambda c: c.alpha_star**-2, "$\\alpha_*^{-2}$"),
+        (gap, lambda c: c.gap**-2, "$(\\alpha_* - \\alpha_\\#)^{-2}$"),
+    ):
+        for rule, title in SLICES:
+            part = records.where(confusion=rule)
+            x, y, low, high = _points(part, regressor)
+            if x:
+                panel.errorbar(
+                    x, y, yerr=[low, high], fmt=MARKS[rule], ms=4, lw=1, capsize=2, label=title
+                )
+        panel.set(xlabel=label, ylabel="N50")
+        log_axes(panel)
+    star.legend(fontsize=7)
+    edges = np.array(gap.get_xlim())
+    gap.plot(edges, 0.35 * edges, color="grey", lw=0.8, ls=":", label="slope 1")
+    gap.set_xlim(*edges)
+    gap.legend(fontsize=7)
+    empty.axis("off")
+    empty.text(
+        0,
+        0.5,
+        "Tiles: share of trials with test loss < 1e-3\n(black: none, white: all).\n"
+        "Below: N50 at the levels where the sizes\nbound it, against alpha_*^-2 and against\n"
+        "the gap alpha_* - alpha_#.",
+        fontsize=9,
+        va="center",
+    )
+    return drawing, data
+
+
+def _points(records: Records, regressor) -> tuple[list[float], list[float], list, list]:
+    x, y, low, high = [], [], [], []
+    for fraction in sorted({(r.cell.alpha_star, r.cell.sharp) for r in records}):
+        own = Records(r for r in records if (r.cell.alpha_star, r.cell.sharp) == fraction)
+        sizes = sorted({r.cell.N for r in own})
+        won = [sum(bool(r["success"]) for r in own.where(N=N)) for N in sizes]
+        fit = fit_threshold(sizes, won, [len(own.where(N=N)) for N in sizes])
+        if fit.censored == "no":
+            x.append(float(regressor(own[0].cell)))
+            y.append(fit.n50)
+            low.append(fit.n50 - fit.low)
+            high.append(fit.high - fit.n50)
+    return x, y, low, high
+
+
+def draw_1b(records: Records) -> tuple[Any, dict[str, Any]]:
+    """Success maps over sigma and over the token noise."""
+    noise = Records(r for r in records if r.cell.m != 1000)
+    drawing, panels = canvas(1, 2 if noise else 1)
+    values = records.where(m=1000)
+    data = {"sigma": success_map(panels[0, 0], values, lambda c: c.sigma, "$\\sigma$")}
+    panels[0, 0].set_title("error of the first values", fontsize=10)
+    panels[0, 0].legend(fontsize=8, loc="lower right")
+    if noise:
+        level = lambda c: round(c.c0 * np.sqrt(c.d), 4)  # noqa: E731
+        data["tau"] = success_map(panels[0, 1], noise, level, "$\\tau = c_0 \\sqrt{d}$")
+        panels[0, 1].set_title("token noise (m = 250, eta = 1)", fontsize=10)
+    return drawing, data
+
+
+def draw_2(records: Records) -> tuple[Any, dict[str, Any]]:
+    """Iterations against 1/alpha_* and against 1/gap, by slice."""
+    drawing, ((star, gap, rest),) = canvas(1, 3, width=4.2)
+    plain = Records(r for r in records.where(eta=0.5, sigma=0.1, delta=0.2) if r["fitted"])
+    data: dict[str, Any] = {}
+    names = {**dict(SLICES), "number": "$\\alpha_\\# = 0$"}
+    for panel, regressor, label in (
+        (star, lambda c: 1 / c.alpha_star, "$1/\\alpha_*$"),
+        (gap, lambda c: 1 / c.gap, "$1/(\\alpha_* - \\alpha_\\#)$"),
+    ):
+        for rule, title in names.items():
+            part = plain.where(confusion=rule)
+            if not part:
+                continue
+            x = np.array([regressor(r.cell) for r in part])
+            T = part.column("iterations").astype(float)
+            levels = np.unique(x)
+            mean = np.array([T[x == v].mean() for v in levels])
+            line = np.polyfit(x, T, 1)
+            r2 = np.corrcoef(x, T)[0, 1] ** 2
+            dots = panel.plot(levels, mean, MARKS[rule], ms=5, label=f"{title}, $R^2$ {r2:.3f}")
+            panel.plot(levels, np.polyval(line, levels), color=dots[0].get_color(), lw=0.9)
+            data[f"{rule} over {label}"] = {"x": numbers(x), "iterations": numbers(T), "r2": r2}
+        panel.set(xlabel=label, ylabel="iterations to zero training loss")
+        panel.legend(fontsize=7)
+    base = records.where(confusion="constant_ratio", alpha_star=0.3)
+    fixed = {"eta": 0.5, "sigma": 0.1, "delta": 0.2}
+    for name, mark in (("eta", "o"), ("sigma", "s"), ("delta", "^")):
+        others = {k: v for k, v in fixed.items() if k != name}
+        part = Records(r for r in base.where(**others) if r["fitted"])
+        by = {v: p.column("iterations").astype(float).mean() for v, p in part.by(name).items()}
+        unit = by.get(fixed[name], 1.0)
+        rest.plot(list(by), [T / unit for T in by.values()], f"{mark}-", ms=5, lw=0.9, label=name)
+        data[name] = {str(k): float(v) for k, v in by.items()}
+    rest.set(xlabel="step size or first error", ylabel="T over T at the standard setting")
+    rest.set_yscale("log")
+    rest.legend(fontsize=8)
+    return drawing, data
+
+
+def draw_3(records: Records) -> tuple[Any, dict[str, Any]]:
+    """N50 with and without learned attention, against 1/alpha_* and 1/gap."""
+    drawing, ((star, gap),) = canvas(1, 2)
+    data: dict[str, Any] = {}
+    kinds = (("trained", "tab:blue", "attention learned"), ("frozen", "tab:orange", "not learned"))
+    for panel, regressor, label in (
+        (star, lambda c: 1 / c.alpha_star, "$1/\\alpha_*$"),
+        (gap, lambda c: 1 / c.gap, "$1/(\\alpha_* - \\alpha_\\#)$"),
+    ):
+        for rule, title in SLICES[:2]:
+            for kind, colour, words in kinds:
+                x, y, low, high = _points(records.where(confusion=rule, attention=kind), regressor)
+                if not x:
+                    continue
+                slope = fit_exponent(x, y).exponent if len(set(x)) > 1 else np.nan
+                panel.errorbar(
+                    x,
+                    y,
+                    yerr=[low, high],
+                    fmt=MARKS[rule],
+                    color=colour,
+                    mfc=colour if rule == "paper_slice" else "white",
+                    ms=5,
+                    lw=1,
+                    capsize=2,
+                    label=f"{words}, {title}: slope {slope:.1f}",
+                )
+                data[f"{kind}, {rule} over {label}"] = {"x": numbers(x), "n50": numbers(y)}
+        panel.set(xlabel=label, ylabel="N50")
+        log_axes(panel)
+        panel.legend(fontsize=6.5, loc="upper center", bbox_to_anchor=(0.5, -0.18))
+    return drawing, data
+
+
+SAMPLE_COMPLEXITY = (
+    Figure(
+        id="li2023.figure_1a",
+        title="Success over the fraction of label-relevant tokens and N",
+        caption=(
+            "Upper row: share of successful trials on the paper's slice, at a constant ratio "
+            "alpha_#/alpha_*, and at alpha_* = .35 with alpha_# varied; red: N50 with its 95 % "
+            "credible interval. Lower row: N50 against alpha_*^-2, where the three slices fall "
+            "apart, and against gap^-2."
+        ),
+        studies=("li2023.figure_1a",),
+        draw=draw_1a,
+    ),
+    Figure(
+        id="li2023.figure_1b",
+        title="Success over the first values' error, and over the token noise",
+        caption=(
+            "Share of successful trials at alpha_* = .3, alpha_# = .2, 50 tokens; red: N50. As "
+            "printed over sigma (left), and over the token noise tau (right)."
+        ),
+        studies=("li2023.figure_1b",),
+        draw=draw_1b,
+    ),
+    Figure(
+        id="li2023.figure_2",
+        title="Iterations against 1/alpha_*",
+        caption=(
+            "Iterations until the training loss is zero at N = 128, against 1/alpha_* and against "
+            "1/gap, with straight lines; right: the rest of (11), over step size and first errors "
+            "at alpha_* = .3, alpha_# = .09. Settings inferred."
+        ),
+        studies=("li2023.figure_2",),
+        draw=draw_2,
+    ),
+    Figure(
+        id="li2023.figure_3",
+        title="With and without learned attention",
+        caption=(
+            "N50 with attention trained and with keys and queries left at their first values, on "
+            "the paper's slice (full) and at a constant ratio (open). Settings inferred."
+        ),
+        studies=("li2023.figure_1a", "li2023.figure_3"),
+        draw=draw_3,
+    ),
+)

@@ -1,0 +1,153 @@
+r"""The conditions of Theorem 1 and its lemmas as numbers (Li et al. 2023).
+
+Legend: alpha_star, alpha_sharp fractions of relevant and confusion tokens; sigma, delta errors of
+the first values, keys and queries; tau the noise of a token, a norm; M patterns, m neurons, N
+samples, B batch size; S_1 the tokens of the relevant pattern among S.
+
+Gaussian noise has no largest norm: tau is c_0 sqrt(d), its root mean square, and the .99 quantile
+is given beside it where (5) is checked.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnlab.core import Hypothesis
+
+LARGEST_EPS_S = 0.5
+"""(8) asks for some eps_S in (0, 1/2): its weakest form is the limit 1/2."""
+KAPPA = math.sqrt(2)
+"""The distance of two orthonormal patterns."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the conditions are functions of."""
+
+    alpha_star: float
+    alpha_sharp: float
+    sigma: float
+    delta: float
+    tau: float
+    M: int
+    m: int
+    N: int
+    B: int
+
+    @property
+    def error(self) -> float:
+        """sigma + tau."""
+        return self.sigma + self.tau
+
+
+def sizes_of(cell) -> Sizes:
+    """The sizes of a cell of the studies."""
+    return Sizes(
+        cell.alpha_star,
+        cell.sharp,
+        cell.sigma,
+        cell.delta,
+        token_noise(cell),
+        cell.M,
+        cell.m,
+        cell.N,
+        cell.B,
+    )
+
+
+def token_noise(cell) -> float:
+    """tau: the root mean square of a token's noise."""
+    return cell.c0 * math.sqrt(cell.d)
+
+
+def noise_quantile(cell, probability: float = 0.99) -> float:
+    """The quantile of the norm of a token's noise."""
+    from scipy.stats import chi2
+
+    return cell.c0 * math.sqrt(float(chi2.ppf(probability, cell.d)))
+
+
+def least_relevant_fraction(s: Sizes, eps_S: float = LARGEST_EPS_S) -> float:
+    r"""(8): $\alpha_\# / (\epsilon_S e^{-(\delta+\tau)}(1-(\sigma+\tau)))$, at most alpha_star."""
+    if s.error >= 1:
+        return math.inf
+    return s.alpha_sharp / (eps_S * math.exp(-(s.delta + s.tau)) * (1 - s.error))
+
+
+def least_batch(s: Sizes) -> float:
+    r"""(9) at constant one: $(\alpha_* - e^{-(\delta+\tau)}(\tau+\sigma))^{-2}$."""
+    return _inverse_square(s.alpha_star - math.exp(-(s.delta + s.tau)) * s.error)
+
+
+def least_samples(s: Sizes, c2: float = 1.0) -> float:
+    r"""(10) at constants one and zeta = 1: $(\alpha_* - c''(\sigma+\tau))^{-2}$."""
+    return _inverse_square(s.alpha_star - c2 * s.error)
+
+
+def least_samples_without_attention(s: Sizes) -> float:
+    r"""(13) at constant one: $(\alpha_*(\alpha_*-\sigma-\tau))^{-2}$."""
+    return _inverse_square(s.alpha_star * max(s.alpha_star - s.error, 0.0))
+
+
+def iterations(s: Sizes, eta: float) -> float:
+    r"""(11) at constant one: $1/((1-\epsilon-(\sigma+\tau)M/\pi)\,\eta\,\alpha_*)$.
+
+    - $\epsilon$: the smallest that the width allows, `least_epsilon`.
+    """
+    share = lucky_share(s)
+    return math.inf if share <= 0 else 1 / (share * eta * s.alpha_star)
+
+
+def least_epsilon(s: Sizes) -> float:
+    r"""The epsilon that the width condition $m \ge \epsilon^{-2} M^2 \log N$ forces at least."""
+    return s.M * math.sqrt(math.log(s.N) / s.m)
+
+
+def lucky_share(s: Sizes) -> float:
+    r"""Lemma 3's bracket $1-\epsilon_m-(\sigma+\tau)M/\pi$ at the least epsilon."""
+    return 1 - least_epsilon(s) - s.error * s.M / math.pi
+
+
+def lucky_bound(s: Sizes) -> float:
+    """Lemma 3: the least number of lucky neurons of a class, (m/M) times the bracket."""
+    return s.m / s.M * lucky_share(s)
+
+
+def stated_attention(
+    norm: np.ndarray, relevant: float, L: float, error: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    r"""Definition 1: $\phi_n, \nu_n, p_n$ as functions of $\|q_1(t)\|$.
+
+    $$\nu = \frac{1}{|S_1|e^{q^2-(\delta+\tau)q}+|S|-|S_1|}, \quad
+      p = |S_1|e^{q^2-(\delta+\tau)q}\nu$$
+
+    and $\phi$ with + in place of -. `relevant`: |S_1|, `L`: |S|, `error`: delta + tau.
+    """
+    low = relevant * np.exp(norm**2 - error * norm)
+    high = relevant * np.exp(norm**2 + error * norm)
+    nu = 1 / (low + L - relevant)
+    return 1 / (high + L - relevant), nu, low * nu
+
+
+def hypotheses(cells, *, with_8: bool = True) -> tuple[Hypothesis, ...]:
+    """The hypotheses of Theorem 1 at the cell that misses (8) by the most."""
+    cells = list(cells)
+    worst = max(cells, key=lambda c: least_relevant_fraction(sizes_of(c)) / c.alpha_star)
+    s = sizes_of(worst)
+    rows = [
+        Hypothesis("(5) tau <= kappa/4, .99 quantile", noise_quantile(worst), KAPPA / 4, "<="),
+        Hypothesis("tau <= min(sigma, delta)", s.tau, min(s.sigma, s.delta), "<="),
+        Hypothesis("delta <= 1/2", s.delta, 0.5, "<="),
+        Hypothesis("sigma = O(1/M)", s.sigma, 1 / s.M, "<=", "unknown"),
+        Hypothesis("(9) batch size", s.B, least_batch(s), ">=", "unknown"),
+        Hypothesis("width: m >= M^2 log N", s.m, s.M**2 * math.log(max(s.N, 2)), ">=", "unknown"),
+        Hypothesis("M < m_a, m_b", s.M, min(worst.m_a, worst.m_b) - 1, "<="),
+    ]
+    if with_8:
+        rows.insert(0, Hypothesis("(8) with eps_S = 1/2", s.alpha_star, least_relevant_fraction(s)))
+    return tuple(rows)
+
+
+def _inverse_square(x: float) -> float:
+    return math.inf if x <= 0 else x**-2

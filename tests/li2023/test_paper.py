@@ -1,0 +1,150 @@
+"""The paper as its users meet it: settings, engines, commands."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attnlab.cells import Key
+from attnlab.core import BadInput, Records
+from attnlab.papers.li2023 import runs
+from attnlab.papers.li2023.claims.sparsification import PruningLaw, measure_pruning
+from attnlab.papers.li2023.settings import TrainingSettings, resolve
+from attnlab.papers.li2023.studies import STUDIES
+
+SMALL = TrainingSettings(
+    N=16, L=20, m=40, d=6, m_a=6, m_b=6, M=4, alpha_star=0.4, alpha_sharp=0.1, eta=1.0,
+    steps=40, stop="fixed", test_samples=20, engine="exact", noisy_share=0.3, noisy_c0=1.0,
+    normalise=True,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (("alpha_star=0.1", "confusion=number"), ("alpha_star=0.1", "majority")),
+        (("alpha_star=0.9", "confusion=number", "alpha_sharp=0.2"), ("together 1.1",)),
+        (("L=30", "alpha_star=0.35", "confusion=number"), ("L=30", "10.5 tokens", "whole number")),
+        (("M=12",), ("M=12", "R^10", "M <= d")),
+        (("sigma=1.2",), ("sigma=1.2", "up to")),
+        (("delta=-0.1",), ("delta=-0.1",)),
+        (("c0=0.1",), ("c0=0.1", "--engine exact")),
+        (("approximate=false",), ("c0=0.01", "approximate")),
+        (("N=0",), ("N=0", "at least 1")),
+        (("skip=true", "m_a=12"), ("m_a=12", "d=10")),
+    ],
+)
+def test_impossible_settings_get_a_sentence_with_the_numbers(attnlab, tmp_path, settings, words):
+    assignments = [x for s in settings for x in ("--set", s)]
+    common = ("--scale", "smoke", "--out", tmp_path)
+    done = attnlab("check", "li2023.theorem_1", *assignments, *common, expect=2)
+    for word in words:
+        assert word in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_collapsed_engine_refuses_what_it_is_not_exact_for():
+    plain = TrainingSettings(engine="collapsed", approximate=True)
+    assert resolve(plain).engine == "collapsed"
+    assert resolve(TrainingSettings(c0=0.0)).engine == "collapsed"
+    assert resolve(TrainingSettings()).engine == "exact"
+    for changes, word in (
+        ({"c0": 0.05}, "0.05"),
+        ({"approximate": False}, "approximate"),
+        ({"noisy_share": 0.1}, "noisy"),
+        ({"fractions": "multinomial"}, "multinomial"),
+        ({"set_size": 2, "set_distance": 0.3}, "set"),
+        ({"selector": "random", "removed": 0.2}, "selector"),
+    ):
+        with pytest.raises(BadInput, match=word):
+            resolve(replace(plain, **changes))
+        assert resolve(replace(plain, engine="auto", **changes)).engine == "exact"
+
+
+def test_every_cell_of_a_design_has_its_own_draw_unless_it_is_a_comparison():
+    maps = next(s for s in STUDIES if s.id == "li2023.figure_1a").designs["quick"].cells
+    keys = {Key.of(cell, 0).fields for cell in maps}
+    assert len(keys) == len(maps)
+    frozen = replace(maps[0], attention="frozen", eta=0.1, engine="exact")
+    assert Key.of(frozen, 0) == Key.of(maps[0], 0)
+
+
+def test_the_worker_groups_exactly_the_cells_that_share_a_program():
+    seen = {}
+    for study in STUDIES:
+        for design in study.designs.values():
+            for cell in map(study.resolve, design.cells):
+                group = study.program(cell)
+                assert seen.setdefault(runs.program(cell), group) == group
+    assert len(set(seen.values())) == len(seen)
+
+
+def test_scale_smoke_needs_few_programs():
+    programs = {
+        runs.program(study.resolve(cell))
+        for study in STUDIES
+        for cell in study.designs["smoke"].cells
+    }
+    assert len(programs) <= 11
+
+
+def outcome(**changes):
+    cell = resolve(replace(SMALL, **changes))
+    return cell, runs.train(cell, Key.of(cell, 0))
+
+
+def test_selectors_in_training_and_at_test_time_remove_what_they_say():
+    _, none = outcome()
+    for selector in ("random", "irrelevant", "noisy", "attention", "value_norm", "distance"):
+        _, pruned = outcome(selector=selector, removed=0.4)
+        assert pruned.diverged == ""
+        assert float(pruned.values["tokens_saved"]) == pytest.approx(0.4)
+        assert 0.4 < float(pruned.values["flops_saved"]) < 0.7
+        assert pruned.values["test_loss"] != none.values["test_loss"]
+    _, at_test = outcome(selector="irrelevant", removed=0.4, prune_at="test")
+    assert float(at_test.values["train_loss"]) == float(none.values["train_loss"])
+    assert float(at_test.values["test_loss"]) != float(none.values["test_loss"])
+
+
+def test_a_model_trained_before_can_choose_the_tokens():
+    _, first = outcome(selector="attention", removed=0.4)
+    _, filtered = outcome(selector="model", removed=0.4)
+    assert filtered.diverged == ""
+    assert float(filtered.values["test_loss"]) != float(first.values["test_loss"])
+
+
+def test_a_run_that_diverges_says_so():
+    _, result = outcome(eta=1e30)
+    assert "infinite or nan" in result.diverged
+
+
+def test_pruning_is_measured_seed_by_seed():
+    law = PruningLaw()
+    records = list(_pruned_records(0.01))
+    assert measure_pruning(Records(records), law).outcome == "supported"
+    assert measure_pruning(Records(_pruned_records(2.0)), law).outcome == "contradicted"
+
+
+def _pruned_records(factor):
+    from attnlab.papers.li2023.claims.common import trial
+
+    for seed in range(12):
+        base = 10.0 ** (-seed % 3)
+        for name, scale in (
+            ("none", 1.0),
+            ("irrelevant", factor),
+            ("noisy", factor),
+            ("random", 1.0),
+        ):
+            removed = 0.0 if name == "none" else 0.3
+            values = {"test_loss": base * scale * (1 + 0.01 * seed), "flops_saved": removed}
+            yield trial("figure_5", seed, values, selector=name, removed=removed, engine="exact")
+
+
+def test_bounds_from_the_command_line(attnlab):
+    done = attnlab("bounds", "li2023", "--json", "--alpha-star", "0.3", "--alpha-sharp", "0.2")
+    rows = {row["name"]: row for row in done.json}
+    assert rows["(8)"]["met"] is False
+    assert rows["(10)"]["constant"] == "unknown"
+    assert "majority" in attnlab("bounds", "li2023", "--alpha-star", "0.1", expect=2).err
+    assert np.isfinite(rows["lemma_3"]["value"])
