@@ -17,6 +17,7 @@ from attnlab.models.multihead import Heads, head_gradient, head_output, outputs
 from attnlab.numerics.derivatives import directional_difference
 from attnlab.numerics.random import normal, stream_key
 from attnlab.papers.deora2023.engines import collapsed_heads, weights
+from attnlab.probes.head_curvature import Points
 
 SIZES = MixtureSizes(T=4, d=6, M=2, S=1.3, zeta=0.5, Z_mu=0.1, Z_nu=0.1, Z=0.4)
 OUTPUTS = ("full", "pooled", "last")
@@ -29,6 +30,11 @@ def key(name: str):
 @cache
 def batch(n: int = 10):
     return TokenMixture.of(SIZES, "uniform").sample(key("data"), n)
+
+
+def points():
+    data = batch()
+    return Points(data.tokens, data.labels.astype(float), jnp.full(10, 0.1))
 
 
 @cache
@@ -60,7 +66,7 @@ def test_lemma_1_three_ways(output):
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_the_field_is_minus_the_gradient_of_the_loss(output):
     data = batch()
-    engine = weights.engine(data, jnp.full(10, 0.1), random_heads(output), output)
+    engine = weights.engine(points(), random_heads(output), output)
 
     def loss(heads: Heads):
         shares = jnp.full(3, 3**-0.5)
@@ -76,9 +82,7 @@ def test_the_field_is_minus_the_gradient_of_the_loss(output):
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_phase_1_is_one_step_from_zero(output):
     data, heads = batch(), 4
-    at_zero = weights.engine(
-        data, jnp.full(10, 0.1), weights.zero_heads(heads, SIZES.T, SIZES.d, output), output
-    )
+    at_zero = weights.engine(points(), weights.zero_heads(heads, SIZES.T, SIZES.d, output), output)
     _, field = eqx.filter_jit(at_zero.loss_and_field)(at_zero.zero())
     alpha = np.array([1, 1, 1, -1])
     v = collapsed_heads.first_phase_direction(
@@ -95,7 +99,7 @@ def test_collapsed_heads_are_the_explicit_ones_after_1000_steps(output):
     data, w = batch(), jnp.full(10, 0.1)
     v = collapsed_heads.first_phase_direction(data.tokens, data.labels.astype(float), w)
     counts = jnp.array([5.0, 2.0])
-    small = collapsed_heads.engine(data, w, v, counts, output)
+    small = collapsed_heads.engine(points(), v, counts, output)
     large = weights.engine(data, w, weights.phase_1_heads(v, counts, 7, SIZES.T, output), output)
     ends = [
         descend(engine, engine.zero(), PlainStep(0.3), np.array([0, 1000]))

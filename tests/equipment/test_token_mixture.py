@@ -60,7 +60,7 @@ def test_every_draw_meets_assumption_3(kind, seed, S, relevant, Z_mu, Z_nu, more
         assert np.abs(z @ nu.T).max() <= Z_nu / M * slack + 1e-12
         assert np.linalg.norm(z, axis=1).max() <= sizes.Z * slack + 1e-12
     assert np.linalg.norm(X, axis=2).max() <= sizes.longest * slack
-    assert sizes.R >= max(1, sizes.longest)
+    assert max(1, sizes.longest) <= sizes.R
 
 
 def test_extreme_noise_attains_every_bound():

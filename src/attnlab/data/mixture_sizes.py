@@ -61,7 +61,7 @@ class MixtureSizes:
                 f"got Z_mu={self.Z_mu}, Z_nu={self.Z_nu}, Z={self.Z}; bounds of a size cannot be "
                 "negative: give 0 for no noise"
             )
-        if self.Z**2 < self.least_Z**2 * (1 - 1e-12):
+        if self.least_Z**2 * (1 - 1e-12) > self.Z**2:
             raise BadInput(
                 f"got Z={self.Z}, that is Z^2={self.Z**2:g}, but noise that may reach "
                 f"Z_mu={self.Z_mu} and Z_nu/M={self.Z_nu / self.M:g} along every pattern needs "

@@ -19,6 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import ndtri
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from attnlab.data.batch import Batch
@@ -26,6 +27,7 @@ from attnlab.data.mixture_sizes import MixtureSizes
 from attnlab.numerics.random import normal, signs, uniform
 
 NoiseKind = Literal["clipped_gaussian", "uniform", "extreme"]
+KINDS: tuple[NoiseKind, ...] = ("clipped_gaussian", "uniform", "extreme")
 IRRELEVANT, RELEVANT = 0, 1
 
 
@@ -35,7 +37,8 @@ class TokenMixture(eqx.Module):
     T: int = eqx.field(static=True)
     d: int = eqx.field(static=True)
     M: int = eqx.field(static=True)
-    noise: NoiseKind = eqx.field(static=True)
+    kind: Int[Array, ""]
+    """The kind of noise, as its place in `KINDS`."""
     S: Float[Array, ""]
     relevant: Int[Array, ""]
     along_mu: Float[Array, ""]
@@ -56,7 +59,7 @@ class TokenMixture(eqx.Module):
             T=sizes.T,
             d=sizes.d,
             M=sizes.M,
-            noise=noise,
+            kind=jnp.asarray(KINDS.index(noise)),
             S=jnp.asarray(float(sizes.S)),
             relevant=jnp.asarray(sizes.relevant),
             along_mu=jnp.asarray(sizes.Z_mu / sizes.S),
@@ -93,31 +96,30 @@ class TokenMixture(eqx.Module):
     def _noise(self, key: PRNGKeyArray, shape: tuple[int, int]) -> Float[Array, "n T d"]:
         of_patterns, of_direction, of_radius = jax.random.split(key, 3)
         bounds = jnp.r_[jnp.full(2, self.along_mu), jnp.full(self.M, self.along_nu)]
-        along = bounds * _unit_coordinates(self.noise, of_patterns, (*shape, self.M + 2))
+        along = bounds * self._by_kind(*_coordinates(of_patterns, (*shape, self.M + 2)))
         free = self.d - self.M - 2
         direction = normal(of_direction, (*shape, free), 1.0)
         length = jnp.linalg.norm(direction, axis=-1, keepdims=True)
-        if self.noise == "extreme":
-            radius = self.rest_radius
-        elif self.noise == "uniform":
-            share = jax.random.uniform(of_radius, (*shape, 1), jnp.float64)
-            radius = self.rest_radius * share ** (1 / max(free, 1))
-        else:
+        share = jax.random.uniform(of_radius, (*shape, 1), jnp.float64)
+        radius = self.rest_radius * self._by_kind(
             # A Gaussian whose typical length is the bound, cut off there.
-            radius = self.rest_radius * jnp.minimum(length / np.sqrt(max(free, 1)), 1.0)
+            jnp.minimum(length / np.sqrt(max(free, 1)), 1.0),
+            share ** (1 / max(free, 1)),
+            jnp.ones_like(share),
+        )
         rest = radius * direction / jnp.where(length > 0, length, 1.0)
         return jnp.concatenate([along, rest], axis=-1)
 
+    def _by_kind(self, gaussian: Array, uniform: Array, extreme: Array) -> Array:
+        # The kind is data: three kinds of noise are one compiled program.
+        return jnp.where(self.kind == 0, gaussian, jnp.where(self.kind == 1, uniform, extreme))
 
-def _unit_coordinates(
-    noise: NoiseKind, key: PRNGKeyArray, shape: tuple[int, ...]
-) -> Float[Array, "..."]:
-    """Numbers in [-1, 1]."""
-    if noise == "extreme":
-        return signs(key, shape)
-    if noise == "uniform":
-        return uniform(key, shape, 1.0)
-    return jnp.clip(normal(key, shape, 1.0), -1, 1)
+
+def _coordinates(key: PRNGKeyArray, shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """Numbers in [-1, 1] of each kind of noise, from the same uniform ones."""
+    u = uniform(key, shape, 1.0)
+    gaussian = jnp.clip(ndtri((u + 1) / 2), -1, 1)
+    return gaussian, u, jnp.where(u < 0, -1.0, 1.0)
 
 
 def atoms(sizes: MixtureSizes, fixed_places: bool = False) -> Batch:

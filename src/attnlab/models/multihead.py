@@ -23,11 +23,11 @@ Output = Literal["full", "pooled", "last"]
 class Heads(NamedTuple):
     """The parameters of the heads, a group first."""
 
-    U: Float[Array, "G *u"]
+    U: Float[Array, "G ..."]
     W: Float[Array, "G d d"]
 
 
-def decoder(u: Float[Array, "*u"], output: Output, T: int) -> Float[Array, "T d"]:
+def decoder(u: Float[Array, "..."], output: Output, T: int) -> Float[Array, "T d"]:
     """The matrix U of one head from its parameters."""
     if output == "full":
         return u
@@ -36,7 +36,7 @@ def decoder(u: Float[Array, "*u"], output: Output, T: int) -> Float[Array, "T d"
     return jnp.zeros((T, u.shape[-1])).at[T - 1].set(u)
 
 
-def decoder_gradient(g: Float[Array, "T d"], output: Output) -> Float[Array, "*u"]:
+def decoder_gradient(g: Float[Array, "T d"], output: Output) -> Float[Array, "..."]:
     """The gradient with respect to the parameters of U from that with respect to U."""
     if output == "full":
         return g
@@ -49,14 +49,14 @@ def attention(W: Float[Array, "d d"], X: Float[Array, "T d"]) -> Float[Array, "T
 
 
 def head_output(
-    u: Float[Array, "*u"], W: Float[Array, "d d"], X: Float[Array, "T d"], output: Output = "full"
+    u: Float[Array, "..."], W: Float[Array, "d d"], X: Float[Array, "T d"], output: Output = "full"
 ) -> Float[Array, ""]:
     """Phi of one head, by its definition."""
     return jnp.sum(decoder(u, output, X.shape[0]) * (attention(W, X) @ X))
 
 
 def head_gradient(
-    u: Float[Array, "*u"], W: Float[Array, "d d"], X: Float[Array, "T d"], output: Output = "full"
+    u: Float[Array, "..."], W: Float[Array, "d d"], X: Float[Array, "T d"], output: Output = "full"
 ) -> Heads:
     r"""The gradient of one head's output (Lemma 1).
 

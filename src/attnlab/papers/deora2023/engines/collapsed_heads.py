@@ -19,9 +19,9 @@ from jaxtyping import Array, Float
 from scipy.special import ndtri
 from scipy.stats import binom
 
-from attnlab.data.batch import Batch
 from attnlab.models.multihead import Heads, Output
 from attnlab.papers.deora2023.engines.heads import HeadsEngine
+from attnlab.probes.head_curvature import Points
 
 SIGNS = (1.0, -1.0)
 LARGEST_EXACT = 1e12
@@ -35,7 +35,7 @@ def first_phase_direction(
     return (weights * labels) @ tokens.mean(axis=1) / 2
 
 
-def head_start(v: Float[Array, " d"], output: Output, T: int) -> Float[Array, "*u"]:
+def head_start(v: Float[Array, " d"], output: Output, T: int) -> Float[Array, "..."]:
     """The decoder parameters of a head of sign +1 after phase 1."""
     if output == "full":
         return jnp.broadcast_to(v, (T, v.shape[0]))
@@ -54,19 +54,18 @@ def head_counts(uniform: float, H: float, balanced: bool) -> np.ndarray:
 
 
 def engine(
-    batch: Batch,
-    weights: Float[Array, " n"],
+    points: Points,
     v: Float[Array, " d"],
     counts: Float[Array, " 2"],
     output: Output = "full",
 ) -> HeadsEngine:
-    """The second phase on a batch with weights, from the first phase's v."""
-    n, T, d = batch.tokens.shape
+    """The second phase on weighted points, from the first phase's v."""
+    _, T, d = points.tokens.shape
     u = head_start(v, output, T)
     return HeadsEngine(
-        tokens=batch.tokens,
-        labels=batch.labels.astype(float),
-        weights=weights,
+        tokens=points.tokens,
+        labels=points.labels,
+        weights=points.weights,
         counts=counts,
         H=counts.sum(),
         start=Heads(jnp.stack([sign * u for sign in SIGNS]), jnp.zeros((2, d, d))),

@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from attnlab.data.batch import Batch
 from attnlab.models.multihead import Heads, Output
 from attnlab.numerics.random import normal
 from attnlab.papers.deora2023.engines.collapsed_heads import head_start
 from attnlab.papers.deora2023.engines.heads import HeadsEngine
+from attnlab.probes.head_curvature import Points
 
 
 def phase_1_heads(
@@ -50,15 +50,13 @@ def zero_heads(heads: int, T: int, d: int, output: Output = "full") -> Heads:
     return Heads(jnp.zeros(shape), jnp.zeros((heads, d, d)))
 
 
-def engine(
-    batch: Batch, weights: Float[Array, " n"], start: Heads, output: Output = "full"
-) -> HeadsEngine:
-    """Descent on a batch with weights from the given heads."""
+def engine(points: Points, start: Heads, output: Output = "full") -> HeadsEngine:
+    """Descent on weighted points from the given heads."""
     heads = start.W.shape[0]
     return HeadsEngine(
-        tokens=batch.tokens,
-        labels=batch.labels.astype(float),
-        weights=weights,
+        tokens=points.tokens,
+        labels=points.labels,
+        weights=points.weights,
         counts=jnp.ones(heads),
         H=jnp.asarray(float(heads)),
         start=start,
