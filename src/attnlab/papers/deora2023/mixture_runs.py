@@ -153,7 +153,7 @@ def compare_margins(cell: MixtureSettings, key: Key) -> Result:
             "attention_over_star": attention / star,
             "star_over_linear": star / linear,
             "order_rule_fails": float(
-                clean_order != (cell.S <= margins.largest_S_for_order(sizes))
+                clean_order != (margins.largest_S_for_order(sizes) >= cell.S)
             ),
             "linear_rule_fails": float((star >= linear) != (margins.attention_term(sizes) >= 0)),
         }

@@ -1,0 +1,3 @@
+"""The figures of deora2023."""
+
+FIGURES = ()
