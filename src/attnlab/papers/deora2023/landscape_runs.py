@@ -13,8 +13,14 @@ from attnlab.models.multihead import Heads, outputs
 from attnlab.numerics.random import normal, stream_key
 from attnlab.papers.deora2023.drawing import draw
 from attnlab.papers.deora2023.engines import collapsed_heads
+from attnlab.papers.deora2023.engines.arithmetic import (
+    largest_decoder,
+    length,
+    minus,
+    plus,
+    scaled,
+)
 from attnlab.papers.deora2023.engines.heads import HeadsEngine
-from attnlab.papers.deora2023.path_runs import largest_decoder, length, minus, plus, scaled
 from attnlab.papers.deora2023.settings import GlobalMarginSettings, SegmentSettings
 from attnlab.papers.deora2023.targets import features_of, paper_direction
 from attnlab.papers.deora2023.theory.margins import gamma_attention, gamma_scale

@@ -15,13 +15,21 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from attnlab.core import Key, Result
-from attnlab.models.multihead import Heads, decoder_norms
+from attnlab.models.multihead import Heads
 from attnlab.papers.deora2023.drawing import draw
+from attnlab.papers.deora2023.engines.arithmetic import (
+    inner,
+    largest_decoder,
+    length,
+    minus,
+    plus,
+    scaled,
+)
 from attnlab.papers.deora2023.engines.heads import HeadsEngine
 from attnlab.papers.deora2023.settings import TrainingSettings
+from attnlab.papers.deora2023.starts import sign_counts
 from attnlab.papers.deora2023.summaries.path import summarise, summarise_long
 from attnlab.papers.deora2023.targets import points_of, prepare, target_values
-from attnlab.papers.deora2023.training_runs import sign_counts
 from attnlab.probes.head_curvature import curvature
 
 LONGEST = 100
@@ -155,38 +163,3 @@ def _long_walk(
 
     _, last, _, seen = jax.lax.fori_loop(0, K, step, (engine.zero(), first, field, start))
     return {**seen, "first": first, "last": last, "target": engine.loss(target)}
-
-
-# --- arithmetic of parameters over all heads ----------------------------------------------------
-
-
-def scaled(x: Heads, factor: Array | float) -> Heads:
-    """factor x."""
-    return Heads(factor * x.U, factor * x.W)
-
-
-def plus(x: Heads, y: Heads) -> Heads:
-    """x + y."""
-    return Heads(x.U + y.U, x.W + y.W)
-
-
-def minus(x: Heads, y: Heads) -> Heads:
-    """x - y."""
-    return Heads(x.U - y.U, x.W - y.W)
-
-
-def inner(x: Heads, y: Heads, engine: HeadsEngine) -> Float[Array, ""]:
-    """The inner product over all heads: a group counts as often as it has heads."""
-    by_group = jnp.sum((x.U * y.U).reshape(x.U.shape[0], -1), axis=1)
-    return engine.counts @ (by_group + jnp.sum(x.W * y.W, axis=(1, 2)))
-
-
-def length(x: Heads, engine: HeadsEngine) -> Float[Array, ""]:
-    """The Euclidean length over all heads."""
-    return jnp.sqrt(inner(x, x, engine))
-
-
-def largest_decoder(state: Heads, engine: HeadsEngine) -> Float[Array, ""]:
-    """The largest |U_h| of a head that is there."""
-    sizes = decoder_norms(engine.parameters(state))
-    return jnp.where(engine.counts > 0, sizes, 0.0).max()

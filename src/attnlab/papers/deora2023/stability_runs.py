@@ -19,21 +19,21 @@ from attnlab.core import Key, Result
 from attnlab.dynamics.losses import logistic
 from attnlab.models.multihead import Heads, outputs
 from attnlab.papers.deora2023.drawing import draw
-from attnlab.papers.deora2023.engines.heads import HeadsEngine
-from attnlab.papers.deora2023.path_runs import (
-    descend_all,
+from attnlab.papers.deora2023.engines.arithmetic import (
     largest_decoder,
     length,
     minus,
     plus,
     scaled,
 )
+from attnlab.papers.deora2023.engines.heads import HeadsEngine
+from attnlab.papers.deora2023.path_runs import descend_all
 from attnlab.papers.deora2023.settings import TrainingSettings
+from attnlab.papers.deora2023.starts import sign_counts
 from attnlab.papers.deora2023.summaries.stability import summarise
 from attnlab.papers.deora2023.targets import prepare, target_values
 from attnlab.papers.deora2023.theory.conditions import head_radius
 from attnlab.papers.deora2023.theory.smoothness import beta_1, beta_3, betas
-from attnlab.papers.deora2023.training_runs import sign_counts
 from attnlab.probes.head_curvature import Points
 
 ALPHAS = (0.0, 0.5, 1.0)

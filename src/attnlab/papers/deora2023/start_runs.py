@@ -162,7 +162,7 @@ def random_start(cell: InitialisationSettings, key: Key) -> Result:
             "random_gap": found.gap,
             "separable": float(found.separable),
             "phase_1_margin": LENGTH * after.margin,
-            "random_over_phase_1": found.margin / after.margin,
+            "random_over_phase_1": found.margin / after.margin if after.margin else np.inf,
             "random_over_linear": LENGTH * found.margin / linear,
             "linear_over_random": linear / (LENGTH * found.margin) if found.margin else np.inf,
         }

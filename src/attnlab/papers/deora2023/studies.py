@@ -74,6 +74,7 @@ RANDOM = tuple(
 MANY = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6)
 TRAINED = TrainingSettings(eta=0.5, K=1000, noise="uniform", **NOISE)
 HEADS = tuple(replace(TRAINED, H=H) for H in MANY)
+DIFFERENT = (replace(TRAINED, H=8.0, start="random", K=300, scale=1.0),)
 LONG = TrainingSettings(H=2.0, signs="balanced", eta=1.0, K=20_000, n1=0)
 MARGINS = tuple(replace(LONG, zeta=zeta, S=S) for zeta in (0.25, 0.5, 0.75) for S in (1.0, 2.0))
 HORIZONS = tuple(
@@ -244,6 +245,18 @@ STUDIES = (
         resolve=resolve,
         program=_shapes,
         seconds=0.3,
+    ),
+    _study(
+        "explicit_heads",
+        "random heads that all differ, before and after training: curvature by Lanczos",
+        TrainingSettings,
+        "curvature_runs:explicit_curvature",
+        (DIFFERENT, 1),
+        (DIFFERENT, 5),
+        (DIFFERENT, 50),
+        resolve=resolve,
+        program=_shapes,
+        seconds=0.5,
     ),
     _study(
         "margins",

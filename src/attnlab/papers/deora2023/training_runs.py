@@ -9,15 +9,14 @@ from attnlab.core import Key, Result
 from attnlab.dynamics.descent import PlainStep, descend
 from attnlab.dynamics.engine import together
 from attnlab.dynamics.trajectory import Trajectory
-from attnlab.models.multihead import Heads
 from attnlab.numerics.max_margin import max_margin
-from attnlab.numerics.random import stream_key
-from attnlab.papers.deora2023.drawing import Drawn, draw, uniform_number
-from attnlab.papers.deora2023.engines import collapsed_heads, weights
+from attnlab.papers.deora2023.curvature_runs import model_quotients
+from attnlab.papers.deora2023.drawing import draw
+from attnlab.papers.deora2023.engines.arithmetic import length
 from attnlab.papers.deora2023.engines.heads import HeadsEngine
 from attnlab.papers.deora2023.settings import TrainingSettings
-from attnlab.papers.deora2023.targets import features_of, make_engine, prepare, target_values
-from attnlab.papers.deora2023.theory.conditions import loss_bound
+from attnlab.papers.deora2023.starts import engine_and_step, sign_counts
+from attnlab.papers.deora2023.targets import features_of
 from attnlab.papers.deora2023.theory.margins import gamma_attention, gamma_linear, gamma_star
 from attnlab.papers.deora2023.theory.smoothness import VARIANTS, betas
 from attnlab.probes.heads import HeadsContext, loss_curvature, margins, norms, relevant_mass
@@ -31,7 +30,7 @@ def train(cell: TrainingSettings, key: Key) -> Result:
     """Train once; every probe's series, and the quotients of Corollary 1 along it."""
     drawn = draw(cell, key)
     counts = sign_counts(cell, key)
-    engine, eta, promised = _engine_and_step(cell, key, drawn, counts)
+    engine, eta, promised = engine_and_step(cell, key, drawn, counts)
     context = HeadsContext(drawn.train, drawn.test, jnp.asarray(drawn.relevant), output=cell.output)
     trajectory = _train(engine, jnp.asarray(eta), jnp.asarray(record_steps(cell.K)), context)
     reached = np.isfinite(np.asarray(trajectory.times))
@@ -44,6 +43,7 @@ def train(cell: TrainingSettings, key: Key) -> Result:
             **_last(series),
             **_against_bound(series, promised),
             **_against_attention(cell, series),
+            **model_quotients(cell, engine.parameters(trajectory.state), drawn),
             "eta": eta,
             "p_norm": drawn.p_norm,
             "counts": counts,
@@ -65,54 +65,18 @@ def record_steps(K: int) -> np.ndarray:
     return np.r_[steps, np.full(RECORDS - len(steps), K)]
 
 
-def sign_counts(cell: TrainingSettings, key: Key) -> np.ndarray:
-    """How many heads have each sign."""
-    return collapsed_heads.head_counts(
-        uniform_number(key, "signs"), cell.H, cell.signs == "balanced"
-    )
-
-
-def _engine_and_step(
-    cell: TrainingSettings, key: Key, drawn: Drawn, counts: np.ndarray
-) -> tuple[HeadsEngine, float, dict[str, float]]:
-    """The engine, the step size and, where the step is the theorem's, its numbers."""
-    if cell.start == "phase_1":
-        if cell.eta > 0:
-            return make_engine(cell, drawn, counts), cell.eta, {}
-        instance = prepare(cell, drawn, counts)
-        bound = loss_bound(instance.target, instance.eta)
-        return instance.engine, instance.eta, {**target_values(instance), "loss_bound": bound}
-    heads = int(cell.H) if cell.engine == "weights" else 2
-    if cell.start == "random":
-        start = weights.random_heads(
-            stream_key(key, "init"), heads, cell.T, cell.d, cell.scale, cell.output
-        )
-        engine = weights.engine(drawn.train, start, cell.output)
-    else:
-        zero = weights.zero_heads(heads, cell.T, cell.d, cell.output)
-        engine = weights.engine(drawn.train, zero, cell.output)
-        if cell.engine == "collapsed_heads":
-            engine = eqx.tree_at(
-                lambda e: (e.counts, e.H), engine, (jnp.asarray(counts), jnp.asarray(cell.H))
-            )
-    size = np.asarray(engine.start.U).reshape(heads, -1)
-    m = float(np.sqrt((size**2).sum(axis=1).max()))
-    eta = cell.eta or 1 / betas("sharp", cell.T, cell.d, cell.mixture().R, m + 1, cell.H).two
-    return engine, float(eta), {}
-
-
 @eqx.filter_jit
 def _train(engine: HeadsEngine, eta: Array, record_at: Array, context: HeadsContext) -> Trajectory:
-    state: Heads = engine.zero()
-    return descend(engine, state, PlainStep(eta), record_at, with_gradient, (context, engine))
+    return descend(
+        engine, engine.zero(), PlainStep(eta), record_at, with_gradient, (context, engine)
+    )
 
 
 def with_gradient(t: Array, view, args) -> dict[str, Array]:
     """All probes, and the length of the loss's gradient over all heads."""
     context, engine = args
     _, field = engine.loss_and_field(view.moved)
-    squares = sum(jnp.sum(x.reshape(x.shape[0], -1) ** 2, axis=1) for x in field)
-    return {**PROBE(t, view, context), "gradient_norm": jnp.sqrt(engine.counts @ squares)}
+    return {**PROBE(t, view, context), "gradient_norm": length(field, engine)}
 
 
 def quotients(cell: TrainingSettings, series: dict[str, np.ndarray]) -> dict[str, float]:
@@ -160,10 +124,15 @@ def train_with_margins(cell: TrainingSettings, key: Key) -> Result:
         "gamma_linear": gamma_linear(sizes),
         "gamma_star": gamma_star(sizes, drawn.p_norm),
         "gamma_attention": gamma_attention(sizes),
-        "star_over_tangent": gamma_star(sizes, drawn.p_norm) / (LENGTH * tangent.margin),
+        "star_over_tangent": _over(gamma_star(sizes, drawn.p_norm), LENGTH * tangent.margin),
         "trained_over_linear": result.values["last_decoder_margin"] / gamma_linear(sizes),
     }
     return Result({**result.values, **more}, diverged=result.diverged)
+
+
+def _over(value: float, margin: float) -> float:
+    """A quotient by a margin that inseparable data do not have."""
+    return value / margin if margin > 0 else float("inf")
 
 
 def _last(series: dict[str, np.ndarray]) -> dict[str, float]:

@@ -112,10 +112,13 @@ def _segments(path: Arrays, target: Target, every: int, K: int) -> dict[str, flo
 
 
 def _quasi_convexity(path: Arrays, target: Target, K: int) -> dict[str, float]:
-    """Proposition 4 on every segment to the target: condition (18) and the growth within."""
+    """Proposition 4 on every segment to the target: condition (18) and the growth within.
+
+    (18) is taken with our sharp beta_3, which admits the longest segments.
+    """
     ends = np.maximum(path["loss"], path["target_loss"])[: K + 1]
     growth = path["segment_loss"][: K + 1].max(axis=1) / ends
-    three = _beta_3_of_ends(path, target, "corrected")[: K + 1]
+    three = _beta_3_of_ends(path, target, "sharp")[: K + 1]
     closeness = 2 * three * path["from_target"][: K + 1] ** 2 / np.sqrt(target.H)
     return {"growth": float(growth.max()), "closeness_18": float(closeness.max())}
 
