@@ -38,7 +38,13 @@ def spectrum_ends(product: Product, size: int, *, seed: int = 0, tol: float = 0.
     begin = np.random.default_rng(seed).normal(size=size)
     ends = []
     for which in ("SA", "LA"):
-        values, vectors = eigsh(operator, k=1, which=which, v0=begin, tol=tol)
+        values, vectors = eigsh(
+            operator,
+            k=1,
+            which=which,
+            v0=begin,
+            tol=tol,  # pyright: ignore[reportArgumentType]
+        )
         x = vectors[:, 0] / np.linalg.norm(vectors[:, 0])
         ends.append((float(values[0]), float(np.linalg.norm(product(x) - values[0] * x))))
     (smallest, error), (largest, other) = ends

@@ -37,7 +37,12 @@ def _model_quotients(heads: Heads, tokens: Array) -> dict[str, Array]:
 
     def one(u: Array, W: Array, X: Array) -> dict[str, Array]:
         flat, rebuild = ravel_pytree(Heads(u, W))
-        bends = jax.hessian(lambda x: head_output(*rebuild(x), X))(flat)
+
+        def output(x: Array) -> Array:
+            head = rebuild(x)
+            return head_output(head.U, head.W, X)
+
+        bends = jax.hessian(output)(flat)
         longest = jnp.sqrt((X**2).sum(1)).max()
         decoded = jnp.abs(u @ X.T).max(axis=1).sum()
         slope = jnp.linalg.norm(ravel_pytree(head_gradient(u, W, X))[0])

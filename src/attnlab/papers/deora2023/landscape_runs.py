@@ -171,7 +171,7 @@ def _ascend(points: Points, key: Array, size: Array, heads: int, steps: Array) -
             sharpness = 5.0 * 200.0 ** (k / steps)
             gradient = jax.grad(soft_minimum)(x, sharpness)
             move, memory = rule.update(gradient, memory, x)
-            x = optax.apply_updates(x, move)
+            x = jax.tree.map(jnp.add, x, move)
             return x, memory, jnp.maximum(best, margins(x).min())
 
         begin = (x, rule.init(x), margins(x).min())

@@ -57,9 +57,8 @@ def leave_one_out(cell: TrainingSettings, key: Key) -> Result:
     instance = prepare(cell, drawn, sign_counts(cell, key))
     target = instance.target
     radii = [head_radius(target, "corrected"), head_radius(target, cell.proof)]
-    constants = Constants(
-        *map(jnp.asarray, (float(cell.n), instance.eta, cell.K, target.R)), jnp.asarray(radii)
-    )
+    numbers = (float(cell.n), instance.eta, cell.K, target.R, radii)
+    constants = Constants(*map(jnp.asarray, numbers))
     arrays = _leave_one_out(instance.engine, constants, drawn.test)
     plain = {name: np.asarray(x) for name, x in arrays.items()}
     values = target_values(instance)

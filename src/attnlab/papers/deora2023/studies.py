@@ -12,14 +12,15 @@ from attnlab.papers.deora2023.settings import (
     ImpossibilitySettings,
     InitialisationSettings,
     MixtureSettings,
+    Noise,
     SegmentSettings,
     TrainingSettings,
     resolve,
 )
 
 PACKAGE = "attnlab.papers.deora2023"
-NOISE = {"Z_mu": 0.05, "Z_nu": 0.05, "Z": 0.5}
-KINDS = ("clipped_gaussian", "uniform", "extreme")
+NOISE: dict[str, Any] = {"Z_mu": 0.05, "Z_nu": 0.05, "Z": 0.5}
+KINDS: tuple[Noise, ...] = ("clipped_gaussian", "uniform", "extreme")
 OBJECTIVES = (
     "none",
     "model_gradient",
@@ -45,11 +46,12 @@ DATA = tuple(
 FIRST = tuple(
     MixtureSettings(n1=n1, n=1, noise="uniform", **NOISE) for n1 in (32, 100, 320, 1000, 3200)
 )
+ATTEND_NOISE: tuple[tuple[Noise, float], ...] = (("extreme", 0.1), ("uniform", 0.05))
 ATTEND = tuple(
     ExpressivitySettings(S=S, zeta=zeta, noise=kind, Z_mu=z * S**2, Z_nu=z * S**2, Z=0.5 * S)
     for S in (0.25, 0.5, 1.0, 2.0, 4.0)
     for zeta in (0.25, 0.5)
-    for kind, z in (("extreme", 0.1), ("uniform", 0.05))
+    for kind, z in ATTEND_NOISE
 )
 EXACT_START = InitialisationSettings(points="atoms", n1=0)
 NOISY_START = InitialisationSettings(n=48, **NOISE)

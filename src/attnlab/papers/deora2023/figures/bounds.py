@@ -83,6 +83,7 @@ def draw_stability(records: Records) -> tuple[Any, dict[str, Any]]:
     drawing, ((left, right),) = canvas(1, 2)
     data: dict[str, Any] = {}
     atoms = records.of("deora2023.atoms")
+    levels = np.array(list(atoms.by("n")), float)
     for panel, lines in (
         (
             left,
@@ -100,7 +101,7 @@ def draw_stability(records: Records) -> tuple[Any, dict[str, Any]]:
         ),
     ):
         for scalar, label, style in lines:
-            levels, middle = medians(atoms, "n", scalar)
+            _, middle = medians(atoms, "n", scalar)
             panel.plot(levels, middle, style, ms=4, lw=1.4, label=label)
             data[scalar] = numbers(middle)
         panel.set(xscale="log", yscale="log", xlabel="samples n")

@@ -23,8 +23,9 @@ def draw_margins(records: Records) -> tuple[Any, dict[str, Any]]:
     drawing, panels = canvas(1, len(groups), width=4.6)
     data: dict[str, Any] = {}
     for (S, part), panel in zip(groups.items(), panels[0], strict=True):
+        levels = np.array(list(part.by("zeta")), float)
         for scalar, label, style in LINES:
-            levels, middle = medians(part, "zeta", scalar)
+            _, middle = medians(part, "zeta", scalar)
             panel.plot(levels, middle, style, ms=4, lw=1.4, label=label)
             data.setdefault(f"S={S:g}", {})[scalar] = numbers(middle)
         data[f"S={S:g}"]["zeta"] = numbers(levels)

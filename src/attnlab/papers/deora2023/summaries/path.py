@@ -1,6 +1,7 @@
 """Section 6.1 step by step: each inequality as a quotient or a slack over the whole path."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ VARIANTS = ("corrected", "sharp")
 
 def summarise(
     path: Arrays, target: Target, eta: float, every: int, alphas: Sequence[float]
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """All scalars of a path of K steps."""
     K = int(target.K)
     loss, gradient = path["loss"], path["gradient"]
@@ -23,7 +24,7 @@ def summarise(
     # A step that is lost in rounding says nothing about descent.
     promised = eta / 2 * gradient[:K] ** 2
     told = promised > 1e-12 * loss[:K]
-    found = {
+    found: dict[str, Any] = {
         "descent": float((decrease[told] / promised[told]).min()),
         **_theorem_1(loss[1 : K + 1], path["from_start"][reached], target, eta),
         "iterates_over_3D": float(path["from_target"][reached].max() / (3 * target.D)),
