@@ -57,6 +57,7 @@ EXACT_START = InitialisationSettings(points="atoms", n1=0)
 NOISY_START = InitialisationSettings(n=48, **NOISE)
 GOOD = (
     *(replace(EXACT_START, S=S, H=1e12) for S in (0.5, 1.0, 2.0, 4.0)),
+    *(replace(EXACT_START, points="samples", zeta=zeta, H=1e12) for zeta in (0.25, 0.75)),
     replace(NOISY_START, H=1e12),
     replace(NOISY_START, H=1e12, noise="extreme"),
     replace(NOISY_START, H=1e12, noise="extreme", n1=0, Z_mu=0.02, Z_nu=0.02),

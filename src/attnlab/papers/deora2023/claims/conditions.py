@@ -6,8 +6,6 @@ from attnlab.core import Hypothesis, Record, Records
 from attnlab.papers.deora2023.theory import conditions
 from attnlab.papers.deora2023.theory.conditions import Target, Theorem
 
-ASKED = "no run says what the theorem asks for"
-
 
 def target_of(record: Record) -> Target:
     """The target of a run."""
@@ -30,7 +28,7 @@ def theorem_hypotheses(theorem: Theorem) -> Callable[[Records], tuple[Hypothesis
         have = [r for r in records if "target_D" in r.values]
         for study in dict.fromkeys(r.study for r in have):
             tables = [_table(r, theorem) for r in have if r.study == study]
-            worst = max(tables, key=lambda table: max(row.factor or 0.0 for row in table))
+            worst = max(tables, key=_shortfall)
             short = study.removeprefix("deora2023.")
             rows += [
                 Hypothesis(
@@ -41,6 +39,11 @@ def theorem_hypotheses(theorem: Theorem) -> Callable[[Records], tuple[Hypothesis
         return tuple(rows)
 
     return of
+
+
+def _shortfall(table: tuple[Hypothesis, ...]) -> float:
+    """By how much a table misses its conditions at most; unknown constants do not count."""
+    return max(row.factor or 0.0 for row in table if row.constant == "given")
 
 
 def _table(record: Record, theorem: Theorem) -> tuple[Hypothesis, ...]:

@@ -60,7 +60,8 @@ def draw_required(records: Records) -> tuple[Any, dict[str, Any]]:
     curves["symmetric: sharp, equal heads"] = [_self_consistent(t) for t in targets]
     for name, heads in curves.items():
         panel.plot(STEPS, heads, lw=1.6, label=name)
-    runs = [r for r in records if (r.cell.S, r.cell.zeta) == (first.cell.S, first.cell.zeta)]
+    instance = (first.cell.S, first.cell.zeta, first.cell.Z)
+    runs = [r for r in records if (r.cell.S, r.cell.zeta, r.cell.Z) == instance]
     panel.plot(
         [r.cell.K for r in runs],
         [r.cell.H for r in runs],
@@ -69,7 +70,9 @@ def draw_required(records: Records) -> tuple[Any, dict[str, Any]]:
         label="runs that meet the last",
     )
     panel.set(xscale="log", yscale="log", xlabel="steps K", ylabel="heads H demanded")
-    panel.legend(fontsize=8)
+    drawing.legend(
+        *panel.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8
+    )
     data = {
         "K": numbers(STEPS),
         **{name: numbers(heads) for name, heads in curves.items()},

@@ -89,10 +89,18 @@ def draw_attention(records: Records) -> tuple[Any, dict[str, Any]]:
         panel.set(xscale="log", xlabel="step of phase 2, plus one")
         panel.set_title(f"heads of sign {sign}", fontsize=10)
     left.set_ylabel("attention on relevant places")
-    right.sharey(left)
-    drawing.legend(
-        *left.get_legend_handles_labels(), loc="outside lower center", ncols=7, fontsize=8
-    )
+    ends = [panel.get_ylim() for panel in (left, right)]
+    for panel in (left, right):
+        panel.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+    # A single head has one sign only: it is in one of the panels.
+    handles = {
+        label: handle
+        for panel in (left, right)
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    labels = [f"H = {power_of_ten(H)}" for H in groups]
+    lines = [handles[label] for label in labels]
+    drawing.legend(lines, labels, loc="outside lower center", ncols=7, fontsize=8)
     return drawing, data
 
 

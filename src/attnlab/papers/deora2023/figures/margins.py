@@ -11,7 +11,7 @@ LINES = (
     ("gamma_attention", r"$\gamma_{attn}$ (formula)", "k--"),
     ("last_decoder_margin", "trained, over |U|", "C3o-"),
     ("tangent_margin", "NTK-SVM (certified)", "C0s-"),
-    ("gamma_star", r"$\gamma_\star$ (formula)", "C0:"),
+    ("gamma_star", r"$\gamma_*$ (formula)", "C0:"),
     ("linear_margin", "linear SVM", "C2^-"),
     ("gamma_linear", r"$\gamma_{lin}$ (formula)", "C2:"),
 )

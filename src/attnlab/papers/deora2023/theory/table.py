@@ -46,6 +46,8 @@ def rows(sizes: BoundsSettings) -> tuple[Bound, ...]:
     require_bounds(sizes)
     import mpmath
 
+    from attnlab.papers.deora2023.theory.impossibility import feasible
+
     mixture = MixtureSizes(
         sizes.T, sizes.d, sizes.M, sizes.S, sizes.zeta, sizes.Z_mu, sizes.Z_nu, sizes.Z
     )
@@ -60,6 +62,11 @@ def rows(sizes: BoundsSettings) -> tuple[Bound, ...]:
             *_chain_rows("proposition_2", x, _proposition_2(x, P)),
             *_chain_rows("instance", x, _instance(x)),
             *_smoothness_rows(x),
+            _row(
+                "section_5_3.feasible",
+                float(feasible(max(float(x.n), 3.0))),
+                "whether any C, p, S, H make Proposition 3 a target (1) or none (0), constants one",
+            ),
         )
 
 
@@ -204,6 +211,19 @@ def _chain_rows(chain: str, x: _Numbers, start: GoodStart | None) -> tuple[Bound
             "1/rho of Theorem 1",
         ),
     ]
+    loss, gap = conditions.corollary_bounds(start, x.eta, x.K, x.n)
+    found += [
+        _unknown(
+            f"{chain}.corollary_2.step_printed",
+            x.eta,
+            1 / conditions.printed_corollary_smoothness(bounded, x.T, x.d, x.R, x.K),
+            "1/rho(K) of Corollary 2",
+        ),
+        _row(
+            f"{chain}.corollary_2.loss", loss, "Corollary 2: bound on the loss at eta (corrected)"
+        ),
+        _row(f"{chain}.corollary_2.gap", gap, "Corollary 2: bound on the gap at eta (corrected)"),
+    ]
     if start.B_Phi > 0:
         needed = conditions.realisable_heads(start, x.T, x.d, x.R, x.H, 1 / x.K)
         found.append(
@@ -258,6 +278,21 @@ def _smoothness_rows(x: _Numbers) -> tuple[Bound, ...]:
             _row(f"corollary_1.beta_1_{variant}", b.one, "|grad L| <= beta_1 L"),
             _row(f"corollary_1.beta_2_{variant}", b.two, "|Hess L| <= beta_2"),
             _row(f"corollary_1.beta_3_{variant}", b.three, "lambda_min >= -beta_3 L/sqrt(H)"),
+            _row(
+                f"proposition_4.radius_{variant}",
+                (x.H**0.5 / (2 * b.three)) ** 0.5,
+                "(18): how far apart two points of this norm may be",
+            ),
+            _row(
+                f"proposition_1.gradient_{variant}",
+                smoothness.gradient_bound(x.T, x.R, x.T**0.5 * x.R * m, variant),
+                "bound on a head's gradient, every |X u_t| at its largest",
+            ),
+            _row(
+                f"proposition_1.hessian_{variant}",
+                smoothness.hessian_bound(x.T, x.d, x.R, x.R, x.T**0.5 * x.R * m, variant),
+                "bound on a head's Hessian, every |X u_t| at its largest",
+            ),
         ]
     found.append(
         _row("corollary_1.beta_1_pooled", smoothness.pooled_beta_1(x.T, x.R, m), "pooled decoder")
