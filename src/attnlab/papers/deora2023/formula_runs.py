@@ -43,33 +43,24 @@ def _compare(
     a, b, c = normal(keys[3], (T,), 1.0), normal(keys[4], (d,), 1.0), normal(keys[5], (d,), 1.0)
     stated = printed_formulas(X, U, W, (a, b, c), printed)
 
-    def along_U(W: Array) -> Array:
-        return a @ jax.grad(head_output)(U, W, X) @ b
+    def of_W(W: Array) -> Array:
+        """The output, and the two gradients along fixed vectors: one program for all three."""
+        gradient = jax.grad(head_output, argnums=(0, 1))(U, W, X)
+        return jnp.stack([head_output(U, W, X), a @ gradient[0] @ b, c @ gradient[1] @ b])
 
-    def along_W(W: Array) -> Array:
-        return c @ jax.grad(head_output, argnums=1)(U, W, X) @ b
-
-    exact = {
-        "gradient_U": jax.grad(head_output)(U, W, X),
-        "gradient_W": jax.grad(head_output, argnums=1)(U, W, X),
-        "mixed": jax.grad(along_U)(W),
-        "hessian_W": jax.grad(along_W)(W),
-    }
-    of_W = normal(keys[6], (d, d), 1.0)
-    functions = {
-        "gradient_U": (lambda x: head_output(x, W, X), U, normal(keys[0], (T, d), 1.0)),
-        "gradient_W": (lambda x: head_output(U, x, X), W, of_W),
-        "mixed": (along_U, W, of_W),
-        "hessian_W": (along_W, W, of_W),
-    }
+    along_U, along_W = normal(keys[0], (T, d), 1.0), normal(keys[6], (d, d), 1.0)
+    gradient_U = jax.grad(head_output)(U, W, X)
+    exact = dict(zip(FORMULAS, (gradient_U, *jax.jacrev(of_W)(W)), strict=True))
+    first = directional_difference(lambda x: head_output(x, W, X), U, along_U)
+    others = directional_difference(of_W, W, along_W)
     values = {}
-    for name in FORMULAS:
-        function, point, direction = functions[name]
-        difference = directional_difference(function, point, direction)
+    for k, name in enumerate(FORMULAS):
+        direction = along_U if k == 0 else along_W
+        value, error = first if k == 0 else (others.value[k - 1], others.error[k - 1])
         slope = jnp.vdot(stated[name], direction)
         size = jnp.maximum(jnp.linalg.norm(exact[name]), 1.0)
         values[f"autodiff_error_{name}"] = jnp.linalg.norm(stated[name] - exact[name]) / size
-        values[f"difference_error_{name}"] = jnp.abs(slope - difference.value) / difference.error
+        values[f"difference_error_{name}"] = jnp.abs(slope - value) / error
     return values
 
 

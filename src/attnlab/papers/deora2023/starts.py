@@ -34,9 +34,9 @@ def engine_and_step(
         return instance.engine, instance.eta, {**target_values(instance), "loss_bound": bound}
     heads = int(cell.H) if cell.engine == "weights" else 2
     if cell.start == "random":
-        start = weights.random_heads(
-            stream_key(key, "init"), heads, cell.T, cell.d, cell.scale, cell.output
-        )
+        draw = eqx.filter_jit(weights.random_heads)
+        scale = jnp.asarray(cell.scale)
+        start = draw(stream_key(key, "init"), heads, cell.T, cell.d, scale, cell.output)
         engine = weights.engine(drawn.train, start, cell.output)
     else:
         zero = weights.zero_heads(heads, cell.T, cell.d, cell.output)
