@@ -107,7 +107,7 @@ EXPLICIT = TrainingSettings(
 STABLE = TrainingSettings(H=1e8, signs="balanced", K=100, theorem=2)
 ATOMS = tuple(replace(STABLE, points="atoms", n=n) for n in (100, 320, 1000, 10_000, 100_000))
 NOISY = (
-    replace(STABLE, K=2, zeta=0.75, noise="uniform", Z=0.5),
+    replace(STABLE, K=2, zeta=0.75, noise="uniform", Z=0.3),
     replace(STABLE, K=8, noise="uniform", **NOISE),
 )
 STEPS = tuple(
