@@ -24,7 +24,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from attnlab.core import BadInput
 from attnlab.models.linear_mlp_initialisation import Initialisation, deviations
 from attnlab.models.linear_mlp_transformer import Parameters, Sizes, word_view
-from attnlab.numerics.random import chi_squared
+from attnlab.numerics.random import chi_squared, normal
 from attnlab.papers.yang2024.engines.gram_equations import Grams
 
 Initial = Literal["weights", "bartlett", "mean"]
@@ -93,7 +93,7 @@ def mean(
 
 def bartlett_factor(key: PRNGKeyArray, squares: Float[Array, " k"]) -> Float[Array, "k k"]:
     """R, upper triangular, with the roots of these numbers as its diagonal."""
-    drawn = jax.random.normal(key, (squares.size, squares.size), jnp.float64)
+    drawn = normal(key, (squares.size, squares.size), 1.0)
     return jnp.triu(drawn, 1) + jnp.diag(jnp.sqrt(squares))
 
 

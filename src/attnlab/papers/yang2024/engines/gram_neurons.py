@@ -38,7 +38,7 @@ from attnlab.data.batch import Batch
 from attnlab.models.linear_mlp_initialisation import Initialisation, deviations, initialise
 from attnlab.models.linear_mlp_transformer import Parameters, Sizes
 from attnlab.models.word_level import NeuronMovement
-from attnlab.numerics.random import chi_squared
+from attnlab.numerics.random import chi_squared, normal
 from attnlab.papers.yang2024.engines import gram
 from attnlab.papers.yang2024.engines.gram import Gram, GramView
 from attnlab.papers.yang2024.engines.gram_equations import Grams
@@ -188,8 +188,8 @@ def given_grams(
     of_a, of_span, of_rest, squares = jax.random.split(key, 4)
     a = _output_layer(of_a, A, sizes.m1, scheme)
     joint = jnp.block([[grams.rho, grams.G], [grams.G[:, None], grams.V]])
-    normals = jax.random.normal(of_span, (sizes.m1, count + 1), jnp.float64)
-    in_span = _without(a, A, s1 * normals)
+    normals = normal(of_span, (sizes.m1, count + 1), s1)
+    in_span = _without(a, A, normals)
     # Lower factor of the Gram: the coordinates of u and the values in an orthonormal basis.
     products = in_span @ jnp.linalg.cholesky(joint).T
     drawn = chi_squared(squares, rest - np.arange(sizes.m1))

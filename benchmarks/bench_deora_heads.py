@@ -1,0 +1,172 @@
+"""Times deora2023's engines: collapsed heads, the NTK margin, leave-one-out models.
+
+Everything in one process on one core, interleaved, medians of several. Exits 1 if a requirement
+is missed:
+
+- 10^6 collapsed heads take at most 1.5 times as long as two explicit ones;
+- the NTK margin of 2,000 samples takes less than 1 s once compiled;
+- the 200 leave-one-out models of 200 noise-free samples, together, are at least 5 times as fast
+  as a Python loop over them in which each model's descent is one compiled call. Equal samples
+  leave equal models behind: one per atom is enough. With noise all 200 differ; that quotient is
+  printed, not required.
+
+    NPROC=1 JAX_ENABLE_X64=1 python benchmarks/bench_deora_heads.py
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("NPROC", "1")
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attnlab.cells import Key
+from attnlab.dynamics.descent import PlainStep, descend
+from attnlab.models.multihead import Heads
+from attnlab.papers.deora2023.drawing import Drawn, draw
+from attnlab.papers.deora2023.engines import collapsed_heads, weights
+from attnlab.papers.deora2023.engines.arithmetic import length, minus
+from attnlab.papers.deora2023.engines.heads import HeadsEngine
+from attnlab.papers.deora2023.path_runs import descend_all
+from attnlab.papers.deora2023.settings import MixtureSettings
+from attnlab.papers.deora2023.stability_runs import without_point
+from attnlab.papers.deora2023.targets import features_of
+from attnlab.probes.tangent_kernel import tangent_margin
+
+STEPS = 5_000
+KEY = Key("{}", 0)
+ETA, K = jnp.asarray(0.3), jnp.asarray(100)
+
+
+def seconds(task: Callable[[], object]) -> float:
+    """The time that a task takes."""
+    begin = time.perf_counter()
+    jax.block_until_ready(task())
+    return time.perf_counter() - begin
+
+
+def interleaved(tasks: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:
+    """The median time of each task, taken in turn, after one round that compiles."""
+    for task in tasks.values():
+        seconds(task)
+    taken = {name: [] for name in tasks}
+    for _ in range(repetitions):
+        for name, task in tasks.items():
+            taken[name].append(seconds(task))
+    return {name: statistics.median(x) for name, x in taken.items()}
+
+
+def heads(repetitions: int) -> bool:
+    """Collapsed 10^6 heads against two explicit ones."""
+    drawn = draw(MixtureSettings(), KEY)
+    v = jnp.asarray(drawn.v)
+    many = collapsed_heads.engine(drawn.train, v, jnp.asarray([5e5, 5e5]))
+    two = weights.engine(
+        drawn.train, weights.phase_1_heads(v, jnp.asarray([1.0, 1.0]), 2, drawn.tokens.shape[1])
+    )
+
+    def run(engine: HeadsEngine) -> Callable[[], object]:
+        return lambda: descend(engine, engine.zero(), PlainStep(0.3), np.array([0, STEPS])).state
+
+    times = interleaved({"many": run(many), "two": run(two)}, repetitions)
+    ratio = times["many"] / times["two"]
+    print(f"{STEPS} steps, n=48 T=4 d=8: 10^6 collapsed heads {times['many']:.3f} s, two explicit ")
+    print(f"  {times['two']:.3f} s; ratio {ratio:.2f} (required: at most 1.5)")
+    return ratio <= 1.5
+
+
+def margin(repetitions: int) -> bool:
+    """The NTK margin at n = 2000, features and certificate included."""
+    drawn = draw(MixtureSettings(n=2000, Z_mu=0.05, Z_nu=0.05, Z=0.5), KEY)
+    found = tangent_margin(features_of(drawn), drawn.labels)
+    times = interleaved(
+        {"margin": lambda: tangent_margin(features_of(drawn), drawn.labels).margin}, repetitions
+    )
+    print(f"NTK margin of 2000 noisy samples: {times['margin']:.3f} s (required: below 1 s)")
+    print(f"  {found.message}")
+    return times["margin"] < 1.0 and found.separable and found.gap < 1e-9
+
+
+@eqx.filter_jit
+def one_model(engine: HeadsEngine, base: Heads, n: jax.Array, i: jax.Array) -> jax.Array:
+    """One leave-one-out model and its distance: what the Python loop calls."""
+    other = descend_all(without_point(engine, n, i), ETA, K)
+    return length(minus(base, Heads(*(x[-1] for x in other))), engine)
+
+
+@eqx.filter_jit
+def all_models(engine: HeadsEngine, n: jax.Array) -> jax.Array:
+    """All leave-one-out models and their distances."""
+    base = Heads(*(x[-1] for x in descend_all(engine, ETA, K)))
+    points = jnp.arange(len(engine.weights))
+    return jax.lax.map(lambda i: one_model(engine, base, n, i), points)
+
+
+def _engine(drawn: Drawn) -> HeadsEngine:
+    return collapsed_heads.engine(drawn.train, jnp.asarray(drawn.v), jnp.asarray([5e5, 5e5]))
+
+
+def leave_one_out(repetitions: int) -> bool:
+    """All leave-one-out models together against a loop over them."""
+    n = jnp.asarray(200.0)
+    atoms = draw(MixtureSettings(points="atoms", n=200), KEY)
+    counts = np.round(atoms.weights * 200).astype(int)
+    repeated = np.repeat(np.arange(len(counts)), counts)
+    samples = Drawn(
+        **{
+            **vars(atoms),
+            "tokens": atoms.tokens[repeated],
+            "labels": atoms.labels[repeated],
+            "weights": np.full(200, 1 / 200),
+            "relevant": atoms.relevant[repeated],
+        }
+    )
+    noisy = draw(MixtureSettings(n=200, Z_mu=0.05, Z_nu=0.05, Z=0.5), KEY)
+    whole, grouped, apart = _engine(samples), _engine(atoms), _engine(noisy)
+
+    def loop(engine: HeadsEngine) -> Callable[[], object]:
+        def run() -> object:
+            base = Heads(*(x[-1] for x in eqx.filter_jit(descend_all)(engine, ETA, K)))
+            return [one_model(engine, base, n, jnp.asarray(i)) for i in range(200)]
+
+        return run
+
+    gap = np.abs(np.asarray(all_models(grouped, n))[repeated] - np.asarray(loop(whole)())).max()
+    times = interleaved(
+        {
+            "atoms": lambda: all_models(grouped, n),
+            "loop": loop(whole),
+            "noisy": lambda: all_models(apart, n),
+            "noisy loop": loop(apart),
+        },
+        repetitions,
+    )
+    ratio = times["loop"] / times["atoms"]
+    print(f"200 leave-one-out models, 100 steps: together {times['atoms']:.3f} s, in a loop ")
+    print(f"  {times['loop']:.3f} s; ratio {ratio:.1f} (required: at least 5); differ by {gap:.1e}")
+    print(
+        f"  with noise: together {times['noisy']:.3f} s, in a loop {times['noisy loop']:.3f} s; "
+        f"ratio {times['noisy loop'] / times['noisy']:.2f} (not required)"
+    )
+    return ratio >= 5 and gap < 1e-12
+
+
+def main() -> int:
+    """Run the benchmarks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=5)
+    repetitions = parser.parse_args().repetitions
+    met = [heads(repetitions), margin(repetitions), leave_one_out(repetitions)]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

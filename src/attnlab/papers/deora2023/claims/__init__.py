@@ -1,0 +1,9 @@
+"""The statements of deora2023 as claims."""
+
+from attnlab.papers.deora2023.claims.generalisation import GENERALISATION
+from attnlab.papers.deora2023.claims.mixture import MIXTURE
+from attnlab.papers.deora2023.claims.smoothness import SMOOTHNESS
+from attnlab.papers.deora2023.claims.training import TRAINING
+from attnlab.papers.deora2023.claims.trends import TRENDS
+
+CLAIMS = (*SMOOTHNESS, *TRAINING, *GENERALISATION, *MIXTURE, *TRENDS)

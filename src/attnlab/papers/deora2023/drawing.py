@@ -1,0 +1,134 @@
+"""What a run starts from: training and test points, the first phase, the numbers of signs."""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from attnlab.core import Key
+from attnlab.data.batch import Batch
+from attnlab.data.token_mixture import TokenMixture, atoms
+from attnlab.numerics.random import stream_key
+from attnlab.papers.deora2023.settings import POOL, TEST_SAMPLES, MixtureSettings
+from attnlab.probes.head_curvature import Points
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The data of a run, as numpy arrays."""
+
+    tokens: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+    """1/n for samples; for atoms the drawn counts over n."""
+    relevant: np.ndarray
+    test_tokens: np.ndarray
+    test_labels: np.ndarray
+    test_weights: np.ndarray
+    v: np.ndarray
+    """What phase 1 gives every place: zeta/4 u_* + p."""
+    oracle: np.ndarray
+    """zeta/4 u_*."""
+
+    @property
+    def train(self) -> Points:
+        """The training points."""
+        return Points(*map(jnp.asarray, (self.tokens, self.labels, self.weights)))
+
+    @property
+    def test(self) -> Points:
+        """The test points; for atoms, the whole distribution."""
+        return Points(*map(jnp.asarray, (self.test_tokens, self.test_labels, self.test_weights)))
+
+    @property
+    def p_norm(self) -> float:
+        """|p|: how far phase 1 is from the oracle."""
+        return float(np.linalg.norm(self.v - self.oracle))
+
+
+def draw(cell: MixtureSettings, key: Key) -> Drawn:
+    """Draw the data of a run. Phase 1 and phase 2 use disjoint samples."""
+    drawn = _of_atoms(cell, key) if cell.points == "atoms" else _of_samples(cell, key)
+    if cell.labels == "true":
+        return drawn
+    coins = host_random(key, "labels").choice([-1.0, 1.0], len(drawn.labels))
+    return Drawn(**{**vars(drawn), "labels": coins})
+
+
+def host_random(key: Key, stream: str) -> np.random.Generator:
+    """A generator on the host for one named stream, where counts are drawn."""
+    return np.random.default_rng(key.words(stream))
+
+
+def uniform_number(key: Key, stream: str) -> float:
+    """One number strictly between 0 and 1."""
+    return float(host_random(key, stream).uniform(1e-16, 1.0))
+
+
+def draw_pool(cell: MixtureSettings, key: Key) -> Batch:
+    """All samples that a run may use."""
+    mixture = TokenMixture.of(cell.mixture(), cell.noise, cell.places == "fixed")
+    return _pool(mixture, stream_key(key, "data"))
+
+
+@eqx.filter_jit
+def _pool(mixture: TokenMixture, key: PRNGKeyArray) -> Batch:
+    return mixture.sample(key, POOL)
+
+
+def oracle_direction(cell: MixtureSettings) -> np.ndarray:
+    """zeta/4 u_*, the expectation of v."""
+    u_star = np.zeros(cell.d)
+    u_star[:2] = cell.S, -cell.S
+    return cell.zeta / 4 * u_star
+
+
+def first_phase(tokens: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """v: half the weighted mean of y times the mean token."""
+    return (weights * labels) @ tokens.mean(axis=1) / 2
+
+
+def _of_samples(cell: MixtureSettings, key: Key) -> Drawn:
+    pool = draw_pool(cell, key)
+    X, y = np.asarray(pool.tokens), np.asarray(pool.labels, float)
+    phase_1 = slice(TEST_SAMPLES, TEST_SAMPLES + cell.n1)
+    oracle = oracle_direction(cell)
+    n1 = cell.n1
+    v = first_phase(X[phase_1], y[phase_1], np.full(n1, 1 / n1)) if n1 else oracle
+    return Drawn(
+        X[-cell.n :],
+        y[-cell.n :],
+        np.full(cell.n, 1 / cell.n),
+        np.asarray(pool.roles, float)[-cell.n :],
+        X[:TEST_SAMPLES],
+        y[:TEST_SAMPLES],
+        np.full(TEST_SAMPLES, 1 / TEST_SAMPLES),
+        v,
+        oracle,
+    )
+
+
+def _of_atoms(cell: MixtureSettings, key: Key) -> Drawn:
+    support = atoms(cell.mixture(), cell.places == "fixed")
+    X, y = np.asarray(support.tokens), np.asarray(support.labels, float)
+    count = len(y)
+    even = np.full(count, 1 / count)
+    random = host_random(key, "atoms")
+    v = oracle = oracle_direction(cell)
+    if cell.n1:
+        v = first_phase(X, y, random.multinomial(cell.n1, even) / cell.n1)
+    # The test points keep one shape whatever the support is: atoms again and again.
+    again = np.arange(max(TEST_SAMPLES, count)) % count
+    return Drawn(
+        X,
+        y,
+        random.multinomial(cell.n, even) / cell.n,
+        np.asarray(support.roles, float),
+        X[again],
+        y[again],
+        (even / np.bincount(again))[again],
+        v,
+        oracle,
+    )

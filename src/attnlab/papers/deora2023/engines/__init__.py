@@ -1,0 +1,1 @@
+"""Exact ways to compute a run of deora2023."""

@@ -1,0 +1,7 @@
+"""The figures of deora2023."""
+
+from attnlab.papers.deora2023.figures.bounds import BOUNDS
+from attnlab.papers.deora2023.figures.heads import HEADS
+from attnlab.papers.deora2023.figures.margins import MARGINS
+
+FIGURES = (*HEADS, *MARGINS, *BOUNDS)

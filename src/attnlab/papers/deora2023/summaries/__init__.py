@@ -1,0 +1,1 @@
+"""From the arrays of a run to the scalars that claims read: numpy only."""

@@ -1,0 +1,1 @@
+"""Bounds, conditions and margins of deora2023 as functions: numpy only, never trains."""
