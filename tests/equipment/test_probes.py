@@ -96,7 +96,7 @@ def test_neurons_from_the_rank_one_update(case) -> None:
     got = neurons.neuron_movement(NOW, view, context)
     gram = np.asarray(now.W @ now.W.T - before.W @ before.W.T)
     np.testing.assert_allclose(
-        neurons.neuron_gram_change(view.neurons, context.initial.neurons),
+        neurons.neuron_gram_change(view.neurons.moved_since(context.initial.neurons)),
         gram,
         rtol=1e-10,
         atol=1e-12,

@@ -27,7 +27,7 @@ from attnlab.papers.yang2024.theory import early_phase
 from attnlab.papers.yang2024.theory.conditions import Sizes
 from attnlab.probes.context import Context
 
-START = TrainingSettings(n=12, L=4, m=48, m1=8, c0=0.5, probes="neurons")
+START = TrainingSettings(n=12, L=4, m=48, m1=8, c0=0.5, probes="neurons", engine="weights")
 SMALL = TrainingSettings(n=24, L=4, m=256, m1=16, records=40, horizon=40.0)
 
 
@@ -225,7 +225,7 @@ def words_run():
 
 @pytest.fixture(scope="module")
 def neurons_run():
-    cell = resolve(replace(SMALL, probes="neurons"))
+    cell = resolve(replace(SMALL, probes="neurons", engine="weights"))
     return cell, runs.train(cell, Key.of(cell, 1)).values
 
 

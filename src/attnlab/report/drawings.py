@@ -53,7 +53,8 @@ def save(drawn: Drawn, folder: Path) -> list[Path]:
     except OSError as error:
         raise BadInput(f"cannot write in {folder}: {error.strerror}; give another --out") from None
     paths = [folder / f"{drawn.figure.id}.{ending}" for ending in ("png", "svg", "json")]
-    drawn.picture.savefig(paths[0], dpi=160, metadata={"Software": None})
+    # First the SVG, as for a page: a picture's layout depends on what it was last drawn for.
     paths[1].write_text(drawn.svg, encoding="utf-8")
+    drawn.picture.savefig(paths[0], dpi=160, metadata={"Software": None})
     paths[2].write_bytes(msgspec.json.format(msgspec.json.encode(drawn.data), indent=1))
     return paths
