@@ -178,7 +178,9 @@ def test_neurons_move_by_a_rank_one_matrix(drawn, flown) -> None:
     assert singular[1] < 1e-13 * singular[0]
     before, now = engine.view(state).neurons, engine.view(after).neurons
     np.testing.assert_allclose(
-        neuron_gram_change(now, before), after.W @ after.W.T - state.W @ state.W.T, atol=1e-12
+        neuron_gram_change(now.moved_since(before)),
+        after.W @ after.W.T - state.W @ state.W.T,
+        atol=1e-12,
     )
 
 
