@@ -11,7 +11,7 @@ reproduce: $(READY)
 	$(BIN)/attnlab reproduce --out results $(ARGS)
 
 test: lint
-	$(BIN)/pytest -m "not soak" $(ARGS)
+	$(BIN)/pytest -m "not soak" -n 2 --dist loadfile $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .
