@@ -77,6 +77,6 @@ def package_folder(package: str) -> str:
 
 
 def _unknown(kind: str, name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=3)
+    near = difflib.get_close_matches(name, sorted(set(known)), n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`attnlab list` shows all ids"
     return f"no {kind} is called {name!r}; {hint}"
