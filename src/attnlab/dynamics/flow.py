@@ -20,6 +20,14 @@ from attnlab.dynamics.engine import Engine, Probe, no_probe
 from attnlab.dynamics.trajectory import Ending, Trajectory, as_floats, blank_unreached
 
 EVENT_TOLERANCE = 1e-12
+NO_TARGET = 1e-300
+"""A target loss that is never met: a run without a target in the program of runs with one."""
+
+
+def log_spaced_times(first: float, last: Float[Array, ""], count: int) -> Float[Array, " count"]:
+    """So many times: 0, then evenly spaced in the logarithm from the first to the last."""
+    part = np.linspace(0, 1, count - 1)
+    return jnp.concatenate([jnp.zeros(1), first * (last / first) ** part])
 
 
 def flow(

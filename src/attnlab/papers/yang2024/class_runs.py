@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from attnlab.core import Key, Result
 from attnlab.dynamics.engine import Named
-from attnlab.dynamics.flow import flow
+from attnlab.dynamics.flow import NO_TARGET, flow, log_spaced_times
 from attnlab.dynamics.trajectory import Trajectory
 from attnlab.papers.yang2024.auxiliary_settings import ClassSettings
 from attnlab.papers.yang2024.engines import symmetric
@@ -23,7 +23,6 @@ from attnlab.papers.yang2024.theory.conditions import Sizes
 from attnlab.probes.phase import positive_for_good
 
 FIRST_RECORD = 1e-2
-NO_TARGET = 1e-300
 
 
 def train_classes(cell: ClassSettings, key: Key) -> Result:
@@ -66,14 +65,11 @@ def train_classes(cell: ClassSettings, key: Key) -> Result:
 
 @eqx.filter_jit
 def _flow(records: int, numbers: dict[str, Float[Array, ""]]) -> Trajectory:
-    horizon = numbers["horizon"]
     n, L, m = numbers["n"], numbers["L"], numbers["m"]
     engine, state = symmetric.start_at(
         n, L, m, A=numbers["A"], rho=numbers["rho"], kappa=numbers["kappa"]
     )
-    part = np.linspace(0, 1, records - 1)
-    later = FIRST_RECORD * (horizon / FIRST_RECORD) ** part
-    times = jnp.concatenate([jnp.zeros(1), later]) / state.rho
+    times = log_spaced_times(FIRST_RECORD, numbers["horizon"], records) / state.rho
     settings: dict[str, Any] = symmetric.flow_settings(engine, state)
     target = numbers["target_loss"]
     return flow(

@@ -15,7 +15,7 @@ from attnlab.data.batch import Batch
 from attnlab.data.word_cooccurrence import BalancedTrainingSet, IndependentSamples
 from attnlab.dynamics.descent import OptaxStep, PlainStep, Update, descend, log_spaced_steps
 from attnlab.dynamics.engine import applied_to, together
-from attnlab.dynamics.flow import flow
+from attnlab.dynamics.flow import NO_TARGET, flow, log_spaced_times
 from attnlab.dynamics.losses import logistic
 from attnlab.dynamics.trajectory import Trajectory
 from attnlab.models.linear_mlp_initialisation import Initialisation, deviations
@@ -45,7 +45,6 @@ from attnlab.probes.rates import word_rates
 from attnlab.probes.word_scores import closeness, word_scores
 
 TEST_SAMPLES = 600
-NO_TARGET = 1e-300
 MOMENTUM = 0.9
 FIRST_RECORD = 1e-2
 """The first recorded time of a flow after 0, in units of 1/rho(0)."""
@@ -205,10 +204,7 @@ def _train(
     samples = Samples(Context(batch, initial), Context(test))
     probe = PROBES[program.probes]
     if program.method == "flow":
-        # Evenly spaced in log t, from the first record to the horizon.
-        part = np.linspace(0, 1, program.records - 1)
-        later = FIRST_RECORD * (numbers["horizon"] / FIRST_RECORD) ** part
-        times = jnp.concatenate([jnp.zeros(1), later]) / initial.rho
+        times = log_spaced_times(FIRST_RECORD, numbers["horizon"], program.records) / initial.rho
         rtol, atol = numbers["rtol"], numbers["rtol"] / 100
         tolerances: dict[str, Any] = {"rtol": rtol, "atol": atol}
         if isinstance(engine, gram_neurons.GramWithNeurons):

@@ -73,6 +73,15 @@ def measure_claim_1(records: Records, law: NeuronLaw) -> Measurement:
     return Measurement((*first.readings, *parts[3:]))
 
 
+def _runs_of_both_studies(values: dict[str, np.ndarray]) -> Records:
+    """Forty equal runs with output weights per position, and forty with shared ones."""
+    return Records(
+        trial(study, seed, values, **SIZES)
+        for study in ("dynamics", "shared_weights")
+        for seed in range(40)
+    )
+
+
 def neuron_fixture() -> Records:
     """Runs that do what Lemma 2 says."""
     pairs = {
@@ -81,11 +90,7 @@ def neuron_fixture() -> Records:
         "unlucky_along": (0.006, 0.008),
     }
     values = {name: np.linspace(pair[0], pair[1], 10) for name, pair in pairs.items()}
-    return Records(
-        trial(study, seed, values, **SIZES)
-        for study in ("dynamics", "shared_weights")
-        for seed in range(40)
-    )
+    return _runs_of_both_studies(values)
 
 
 CLAIM_1 = Claim(
@@ -327,11 +332,7 @@ def header_fixture() -> Records:
         "signed_V_negative": np.full(10, 0.99),
         "unlucky_V_least": np.full(10, -0.1),
     }
-    return Records(
-        trial(study, seed, values, **SIZES)
-        for study in ("dynamics", "shared_weights")
-        for seed in range(40)
-    )
+    return _runs_of_both_studies(values)
 
 
 HEADER = Claim(

@@ -1,7 +1,6 @@
 """Appendix F on attention: scores, softmax, keys and queries, and Theorem 3.3."""
 
-from attnlab.core import Constant
-from attnlab.papers.yang2024.claims.common import FROZEN, SHUFFLED
+from attnlab.papers.yang2024.claims.common import FROZEN, HIDDEN, SHUFFLED
 from attnlab.papers.yang2024.claims.late_parts import (
     FROZEN_ONE_SET,
     INFINITE,
@@ -14,7 +13,6 @@ from attnlab.papers.yang2024.claims.late_parts import (
     within,
 )
 
-HIDDEN = Constant("the constants and logarithms that the bounds hide", "unknown")
 ATTENTION = (
     late_claim(
         "lemma_4_7",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from attnlab.core import Control, Effect, Hypothesis, Reading, Record, Records
+from attnlab.core import Constant, Control, Effect, Hypothesis, Reading, Record, Records
 from attnlab.evidence.intervals import decide_at_least, wilson
 from attnlab.papers.yang2024.theory.conditions import Sizes, assumption_2_3, condition_1
 
@@ -12,6 +12,7 @@ SHUFFLED = Control(
 FROZEN = Control(
     "frozen attention", "keys and queries are not trained", changes={"attention": "frozen"}
 )
+HIDDEN = Constant("the constants and logarithms that the bounds hide", "unknown")
 
 
 def share_reading(

@@ -22,7 +22,7 @@ from attnlab.papers.yang2024.claims.builders import (
     exponent_claim,
     exponent_fixture,
 )
-from attnlab.papers.yang2024.claims.common import SHUFFLED, hypotheses, share_reading
+from attnlab.papers.yang2024.claims.common import HIDDEN, SHUFFLED, hypotheses, share_reading
 from attnlab.papers.yang2024.claims.parts import Part, parts_claim
 from attnlab.papers.yang2024.summaries.first_phase import CLASSES, LATE, MARGIN
 
@@ -32,7 +32,6 @@ UPPER = (
     "An upper bound m^p is supported if the exponent's interval ends below p + 0.1 and "
     "contradicted if it begins above, of several parts if the simultaneous one does."
 )
-HIDDEN = Constant("the constants and logarithms that the bounds hide", "unknown")
 
 
 def flat(name: str, scalar: str, study: str = "phase_1", setting: str = "m") -> Part:

@@ -1,7 +1,7 @@
 """Section 4.2 and appendix F without attention: gradients, outputs, the loss, rho and values."""
 
 from attnlab.core import Constant
-from attnlab.papers.yang2024.claims.common import SHUFFLED
+from attnlab.papers.yang2024.claims.common import HIDDEN, SHUFFLED
 from attnlab.papers.yang2024.claims.late_parts import (
     INFINITE,
     POSITIVE,
@@ -14,7 +14,6 @@ from attnlab.papers.yang2024.claims.late_parts import (
 )
 from attnlab.papers.yang2024.theory.conditions import DEFINITION_F1
 
-HIDDEN = Constant("the constants and logarithms that the bounds hide", "unknown")
 SMALL = Constant("C << 1, taken as 0.1", "given", 0.1)
 _UPPER_CONDITIONS = [
     c for c in DEFINITION_F1 if c.constant == "unknown" and c.name != "smallest_margin"
