@@ -56,5 +56,11 @@ def save(drawn: Drawn, folder: Path) -> list[Path]:
     # First the SVG, as for a page: a picture's layout depends on what it was last drawn for.
     paths[1].write_text(drawn.svg, encoding="utf-8")
     drawn.picture.savefig(paths[0], dpi=160, metadata={"Software": None})
-    paths[2].write_bytes(msgspec.json.format(msgspec.json.encode(drawn.data), indent=1))
+    encoded = msgspec.json.encode(drawn.data, enc_hook=_plain)
+    paths[2].write_bytes(msgspec.json.format(encoded, indent=1))
     return paths
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's, for the data file."""
+    return value.tolist()
