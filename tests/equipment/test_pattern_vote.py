@@ -19,15 +19,14 @@ def source(classes=2, M=5, d=10, alpha=(0.4, 0.2), **changes) -> PatternVote:
     numbers = {"c0": 0.0, "noisy_share": 0.0, "noisy_c0": 0.0} | {
         k: v for k, v in changes.items() if k in ("c0", "noisy_share", "noisy_c0")
     }
-    switches = {
-        k: v for k, v in changes.items() if k in ("multinomial", "normalise", "exact_balance")
-    }
+    switches = {k: v for k, v in changes.items() if k in ("multinomial", "exact_balance")}
     return PatternVote(
         vectors=jnp.asarray(
             orthonormal_sets(M, d, changes.get("size", 1), changes.get("distance", 0.0))
         ),
         counts=jnp.asarray(pattern_counts(L, M, classes, *alpha)),
         shuffled_order=jnp.asarray(changes.get("shuffled", True)),
+        normalise=jnp.asarray(changes.get("normalise", False)),
         **{k: jnp.asarray(v) for k, v in numbers.items()},
         **switches,
     )
@@ -120,6 +119,14 @@ def test_noise_has_its_deviation_and_leaves_the_patterns_alone():
     off = np.asarray(part.tokens - quiet.tokens)
     assert np.abs(off[~np.asarray(part.noisy)]).max() == 0
     assert np.std(off[np.asarray(part.noisy)]) == pytest.approx(1.0, rel=0.03)
+
+
+@pytest.mark.parametrize("switch", ["exact_balance", "multinomial"])
+def test_the_first_samples_do_not_depend_on_how_many_are_drawn(switch):
+    of = source(c0=0.3, noisy_share=0.2, noisy_c0=1.0, **{switch: switch == "multinomial"})
+    few, many = draw(of, 24), draw(of, 128)
+    for short, long in zip(jax.tree.leaves(few), jax.tree.leaves(many), strict=True):
+        np.testing.assert_array_equal(short, long[:24])
 
 
 def test_normalised_tokens_have_unit_norm():

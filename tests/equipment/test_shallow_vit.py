@@ -89,6 +89,7 @@ def batch_of(n):
         jnp.asarray(pattern_counts(20, 5, 2, 0.4, 0.2)),
         *map(jnp.asarray, (0.02, 0.3, 0.6)),
         jnp.asarray(True),
+        jnp.asarray(False),
     )
     return of.sample(jax.random.key(3), n, 20)
 

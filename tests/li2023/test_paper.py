@@ -7,7 +7,7 @@ import pytest
 
 from attnlab.cells import Key
 from attnlab.core import BadInput, Records
-from attnlab.papers.li2023 import runs
+from attnlab.papers.li2023 import programs, runs
 from attnlab.papers.li2023.claims.sparsification import PruningLaw, measure_pruning
 from attnlab.papers.li2023.settings import TrainingSettings, resolve
 from attnlab.papers.li2023.studies import STUDIES
@@ -75,17 +75,17 @@ def test_the_worker_groups_exactly_the_cells_that_share_a_program():
         for design in study.designs.values():
             for cell in map(study.resolve, design.cells):
                 group = study.program(cell)
-                assert seen.setdefault(runs.program(cell), group) == group
+                assert seen.setdefault(programs.program(cell), group) == group
     assert len(set(seen.values())) == len(seen)
 
 
 def test_scale_smoke_needs_few_programs():
-    programs = {
-        runs.program(study.resolve(cell))
+    needed = {
+        programs.program(study.resolve(cell))
         for study in STUDIES
         for cell in study.designs["smoke"].cells
     }
-    assert len(programs) <= 11
+    assert len(needed) <= 11
 
 
 def outcome(**changes):
@@ -104,6 +104,19 @@ def test_selectors_in_training_and_at_test_time_remove_what_they_say():
     _, at_test = outcome(selector="irrelevant", removed=0.4, prune_at="test")
     assert float(at_test.values["train_loss"]) == float(none.values["train_loss"])
     assert float(at_test.values["test_loss"]) != float(none.values["test_loss"])
+
+
+def test_kept_tokens_can_be_numbered_anew():
+    changes = {"selector": "irrelevant", "removed": 0.4}
+    (_, there), (_, moved) = (outcome(**changes, positions=p) for p in ("original", "renumbered"))
+    assert float(moved.values["test_loss"]) != float(there.values["test_loss"])
+    cell = resolve(replace(SMALL, **changes, positions="renumbered"))
+    engine, _, _ = runs.start(cell, Key.of(cell, 0))
+    np.testing.assert_array_equal(engine.kept, np.broadcast_to(np.arange(20) < 12, (128, 20)))
+    before, _, _ = runs.start(replace(cell, positions="original"), Key.of(cell, 0))
+    for n in (0, 5):
+        own = np.asarray(before.tokens[n])[np.asarray(before.kept[n])]
+        np.testing.assert_array_equal(np.asarray(engine.tokens[n, :12]), own)
 
 
 def test_a_model_trained_before_can_choose_the_tokens():

@@ -54,8 +54,9 @@ class PatternVote(eqx.Module):
     noisy_share: Float[Array, ""]
     noisy_c0: Float[Array, ""]
     shuffled_order: Bool[Array, ""]
+    normalise: Bool[Array, ""]
+    """Whether tokens are scaled to unit norm."""
     multinomial: bool = eqx.field(static=True, default=False)
-    normalise: bool = eqx.field(static=True, default=False)
     exact_balance: bool = eqx.field(static=True, default=True)
 
     @property
@@ -96,8 +97,8 @@ class PatternVote(eqx.Module):
         deviation = jnp.where(noisy, self.noisy_c0, self.c0)
         noise = normal(of_noise, (n, L, self.vectors.shape[2]), 1.0)
         tokens = self.vectors[patterns, member] + deviation[..., None] * noise
-        if self.normalise:
-            tokens /= jnp.linalg.norm(tokens, axis=-1, keepdims=True)
+        norms = jnp.linalg.norm(tokens, axis=-1, keepdims=True)
+        tokens /= jnp.where(self.normalise, norms, 1.0)
         return PatternBatch(
             tokens=tokens,
             labels=jnp.where(label < classes // 2, 1, -1),

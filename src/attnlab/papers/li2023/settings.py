@@ -107,6 +107,12 @@ class TrainingSettings:
     removal: Literal["excluded", "zeroed"] = setting(
         "excluded", origin="inferred", samples=False, help="left out of the softmax, or set to zero"
     )
+    positions: Literal["original", "renumbered"] = setting(
+        "original",
+        origin="inferred",
+        samples=False,
+        help="output weights of a kept token: of its first position, or counted among the kept",
+    )
     prune_at: Literal["both", "test"] = setting(
         "both", origin="inferred", samples=False, help="in training and test, or at test only"
     )

@@ -170,7 +170,6 @@ def _program(cell: TrainingSettings):
         cell.heads,
         cell.combination,
         cell.skip,
-        cell.normalise,
         cell.fractions,
         cell.balance,
         cell.initial,
