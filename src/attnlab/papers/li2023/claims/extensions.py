@@ -7,7 +7,13 @@ import numpy as np
 from attnlab.core import Claim, Control, Effect, Hypothesis, Measurement, Reading, Records
 from attnlab.evidence.intervals import bootstrap_interval, decide_at_most
 from attnlab.papers.li2023.claims.attention import MassLaw, mean_reading
-from attnlab.papers.li2023.claims.common import FROZEN, data_hypotheses, share_reading, trial
+from attnlab.papers.li2023.claims.common import (
+    FROZEN,
+    SHUFFLED,
+    data_hypotheses,
+    share_reading,
+    trial,
+)
 from attnlab.papers.li2023.claims.neurons import all_of
 from attnlab.papers.li2023.theory.conditions import KAPPA, token_noise
 
@@ -62,11 +68,7 @@ G_1 = Claim(
     hypotheses=data_hypotheses,
     controls=(
         Control("another class", "rows grow along p_1", law=ClassLaw(grows=0, falls=3)),
-        Control(
-            "weights per position",
-            "output weights drawn for each position: a row has no sign of its own",
-            changes={"output_weights": "per_position"},
-        ),
+        SHUFFLED,
     ),
     positive=lambda: Records(
         trial(

@@ -107,7 +107,7 @@ FIGURE_1A = Claim(
     hypotheses=data_hypotheses,
     controls=(
         Control("linear", "N50 like 1/alpha_*", law=PowerLaw(0.8)),
-        Control("fourth power", "N50 like alpha_*^-4", law=PowerLaw(4.0)),
+        Control("tenth power", "N50 like alpha_*^-10", law=PowerLaw(10.0)),
         SHARED_AT_4,
         FIXED_ORDER_AT_4,
     ),
@@ -189,7 +189,10 @@ FIGURE_1B = Claim(
     positive=_error_fixture,
     readings=(
         ("first values' error", "over sigma, as printed"),
-        ("token noise", "over tau = c0 sqrt(d), the other term of the law (m = 250, eta = 1)"),
+        (
+            "token noise",
+            "over tau = c0 sqrt(d), the other term of the law (m = 250; not at scale smoke)",
+        ),
     ),
     notes="This setting violates (8): alpha_#/alpha_* is .67, and at most .368 is allowed.",
 )

@@ -94,7 +94,7 @@ FIGURE_2 = Claim(
     law=PowerLaw(1.0, tolerance=0.2),
     hypotheses=data_hypotheses,
     controls=(
-        Control("quadratic", "T like alpha_*^-2", law=PowerLaw(2.0, tolerance=0.2)),
+        Control("tenth power", "T like alpha_*^-10", law=PowerLaw(10.0, tolerance=0.2)),
         Control("square root", "T like alpha_*^-1/2", law=PowerLaw(0.5, tolerance=0.2)),
         SHUFFLED,
     ),

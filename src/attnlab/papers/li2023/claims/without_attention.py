@@ -186,7 +186,7 @@ REMARK_1 = Claim(
     law=PowerLaw(2.0),
     hypotheses=data_hypotheses,
     controls=(
-        Control("no gain", "a constant ratio", law=PowerLaw(0.0)),
+        Control("reversed", "a ratio that shrinks like alpha_*^2", law=PowerLaw(-2.0)),
         Control("fourth power", "a ratio like alpha_*^-4", law=PowerLaw(4.0)),
     ),
     positive=_advantage_fixture,

@@ -66,8 +66,9 @@ def draw_attention(records: Records) -> tuple[Any, dict[str, Any]]:
 def draw_pruning(records: Records) -> tuple[Any, dict[str, Any]]:
     """Test loss over the share removed, by what is removed first, and over the FLOPs saved."""
     drawing, ((share, saved),) = canvas(1, 2)
-    # One length of training: the longer one where a study has two.
-    records = records.where(steps=max(r.cell.steps for r in records))
+    # The primary reading; the others are in the claim.
+    shortest = min(r.cell.steps for r in records)
+    records = records.where(steps=shortest, positions="original", removal="excluded")
     none = records.where(selector="none")
     data: dict[str, Any] = {}
     for name in [n for n in WORDS if records.where(selector=n)]:
