@@ -11,8 +11,8 @@ SLICE = (0.29, 0.3, 0.32, 0.34, 0.36, 0.39, 0.42, 0.45)
 RATIO = (0.1, 0.2, 0.3, 0.4, 0.5)
 """At alpha_# = 0.3 alpha_*, which meets (8)."""
 SHARP = (0.0, 0.07, 0.14, 0.21, 0.26)
-SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
-FEW_SIZES = (4, 8, 16, 32, 64, 128)
+SIZES = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
+FEW_SIZES = (2, 4, 8, 16, 32, 64, 128)
 PAPER_SLICE = (0.28, 0.29, 0.3, 0.31, 0.32, 0.34, 0.35, 0.36, 0.39, 0.42, 0.45, 0.48)
 PAPER_RATIO = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 PAPER_SHARP = (0.0, 0.05, 0.1, 0.14, 0.18, 0.21, 0.24, 0.26, 0.28)
@@ -51,10 +51,14 @@ NOISE = replace(VALUES, engine="exact", approximate=False, m=250, test_samples=2
 
 
 def errors(
-    sigmas: Sequence[float], noises: Sequence[float], sizes: Sequence[int], few: Sequence[int]
+    sigmas: Sequence[float],
+    noises: Sequence[float],
+    sizes: Sequence[int],
+    few: Sequence[int],
+    L: int = VALUES.L,
 ) -> tuple[TrainingSettings, ...]:
     """Cells over (sigma, N) and over (token noise, N)."""
-    by_sigma = [replace(VALUES, sigma=s, N=N) for s in sigmas for N in sizes]
+    by_sigma = [replace(VALUES, sigma=s, N=N, L=L) for s in sigmas for N in sizes]
     return (*by_sigma, *(replace(NOISE, c0=c, N=N) for c in noises for N in few))
 
 

@@ -63,9 +63,11 @@ STUDIES = (
         "figure_1a",
         "success of a trial over fractions and N: paper's slice, constant ratio, alpha_* fixed",
         Design(
-            designs.slices(designs.SLICE, designs.RATIO, designs.SHARP, designs.FEW_SIZES), 2, 1
+            designs.slices(designs.SLICE, designs.RATIO[1:], designs.SHARP[1:], designs.FEW_SIZES),
+            3,
+            5,
         ),
-        Design(designs.slices(designs.SLICE, designs.RATIO, designs.SHARP, designs.SIZES), 4, 3),
+        Design(designs.slices(designs.SLICE, designs.RATIO, designs.SHARP, designs.SIZES), 4, 5),
         Design(
             designs.slices(
                 designs.PAPER_SLICE, designs.PAPER_RATIO, designs.PAPER_SHARP, designs.PAPER_SIZES
@@ -80,15 +82,15 @@ STUDIES = (
             designs.without_attention(
                 designs.FROZEN_SLICE, designs.RATIO[1:], (8, 16, 32, 64, 128)
             ),
-            2,
-            1,
+            3,
+            5,
         ),
         Design(
             designs.without_attention(
                 designs.FROZEN_SLICE, designs.RATIO[1:], designs.FROZEN_SIZES
             ),
             4,
-            3,
+            5,
         ),
         Design(
             designs.without_attention(
@@ -100,7 +102,8 @@ STUDIES = (
     _study(
         "figure_1b",
         "success over the first values' error sigma and over the token noise, by N",
-        Design(designs.errors((0.0, 0.2, 0.4, 0.6), (), (16, 32, 64, 128), ()), 3, 2),
+        # 100 tokens, not 50: the program of the maps.
+        Design(designs.errors((0.0, 0.2, 0.4, 0.6), (), (8, 16, 32, 64, 128), (), L=100), 4, 5),
         Design(
             designs.errors(
                 (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
@@ -109,7 +112,7 @@ STUDIES = (
                 (16, 32, 64, 128),
             ),
             4,
-            2,
+            5,
         ),
         Design(
             designs.errors(

@@ -100,6 +100,12 @@ def bounded(found: Mapping[Any, ThresholdFit]) -> dict[Any, ThresholdFit]:
     return {x: fit for x, fit in found.items() if fit.censored == "no"}
 
 
+def without_threshold(records: Records, found: Mapping[Any, ThresholdFit]) -> int:
+    """How many levels have all of N50's interval at or below the smallest N tried."""
+    smallest = min(r.cell.N for r in records)
+    return sum(fit.high <= smallest for fit in found.values())
+
+
 def describe(found: Mapping[Any, ThresholdFit]) -> str:
     """N50 by level in a few words."""
     return "; ".join(
@@ -118,10 +124,10 @@ def threshold_reading(
     found = thresholds(records, regressor)
     if not found:
         return Reading(name, "inconclusive", None, "no run of this kind")
-    below = [fit.censored == "below" for fit in found.values()]
-    if sum(below) > len(below) / 2:
+    at_once = without_threshold(records, found)
+    if at_once > len(found) / 2:
         share = Effect.of(
-            "share of levels with a threshold", wilson(len(below) - sum(below), len(below))
+            "share of levels with a threshold", wilson(len(found) - at_once, len(found))
         )
         detail = "trials succeed at the smallest N already: " + describe(found)
         return Reading(name, "contradicted", share, detail)

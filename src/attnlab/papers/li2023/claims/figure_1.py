@@ -14,6 +14,7 @@ from attnlab.papers.li2023.claims.common import (
     PowerLaw,
     bounded,
     data_hypotheses,
+    describe,
     inverse_fraction,
     inverse_gap,
     slices,
@@ -21,6 +22,7 @@ from attnlab.papers.li2023.claims.common import (
     step_trials,
     threshold_reading,
     thresholds,
+    without_threshold,
 )
 from attnlab.papers.li2023.theory.conditions import (
     least_relevant_fraction,
@@ -147,17 +149,15 @@ def measure_1b(records: Records, law: PowerLaw) -> Measurement:
 
 def _slope(name: str, records: Records, regressor, law: PowerLaw, what: str) -> Reading:
     found = thresholds(records, regressor)
-    known = {x: f for x, f in found.items() if f.censored == "no"}
-    below = sum(f.censored == "below" for f in found.values())
-    if found and below > len(found) / 2:
+    known = bounded(found)
+    if found and without_threshold(records, found) > len(found) / 2:
         return Reading(name, "contradicted", None, "trials succeed at the smallest N already")
     if len(known) < 3:
         return Reading(name, "inconclusive", None, f"N50 is bounded at {len(known)} levels only")
     reading = slope_reading(
         name, list(known), [f.n50 for f in known.values()], law, f"slope of log N50 over {what}"
     )
-    table = "; ".join(f"{x:.3g}: {f.n50:.3g} [{f.low:.3g}, {f.high:.3g}]" for x, f in found.items())
-    return replace(reading, detail=f"N50 by {what}: {table}")
+    return replace(reading, detail=f"N50 by {what}: {describe(found)}")
 
 
 def _error_fixture() -> Records:
