@@ -4,6 +4,7 @@ from attnlab.papers.li2023.claims.assumptions import ASSUMPTIONS
 from attnlab.papers.li2023.claims.attention import ATTENTION
 from attnlab.papers.li2023.claims.conditions import CONDITIONS
 from attnlab.papers.li2023.claims.extensions import EXTENSIONS
+from attnlab.papers.li2023.claims.features import FEATURES
 from attnlab.papers.li2023.claims.figure_1 import FIGURE_1
 from attnlab.papers.li2023.claims.iterations import ITERATIONS
 from attnlab.papers.li2023.claims.lucky import LUCKY
@@ -19,6 +20,7 @@ CLAIMS = (
     *ITERATIONS,
     *ATTENTION,
     *NEURONS,
+    *FEATURES,
     *LUCKY,
     *ASSUMPTIONS,
     *CONDITIONS,

@@ -17,6 +17,8 @@ from attnlab.papers.li2023.theory import conditions
 PROBABILITY = 0.9
 """Ours: the share of runs that stands for a statement about every run."""
 LEAST_LEVELS = 3
+STRAIGHT = 0.95
+"""Ours: the share of variance from which points lie on a straight line."""
 
 MAP, WITHOUT, ERRORS = "li2023.figure_1a", "li2023.figure_3", "li2023.figure_1b"
 TIMES, MANY = "li2023.figure_2", "li2023.certificate"
@@ -157,6 +159,27 @@ def slope_reading(
 ) -> Reading:
     """The slope of log y over x: the exponent of y in exp(x)."""
     return exponent_reading(name, [math.exp(v) for v in x], y, law, effect_name)
+
+
+def straight_line_reading(name: str, points: Mapping[float, float], what: str) -> Reading:
+    """How straight y is in x, an intercept allowed: R^2, with its range without any one level.
+
+    A curve and a line with an intercept both have an exponent other than one; this tells them
+    apart.
+    """
+    if len(points) <= LEAST_LEVELS:
+        return Reading(name, "inconclusive", None, f"{len(points)} levels; at least 4 are needed")
+    x, y = np.array(list(points)), np.array(list(points.values()))
+
+    def straightness(chosen: np.ndarray) -> float:
+        r = float(np.corrcoef(x[chosen], y[chosen])[0, 1])
+        return max(r, 0.0) ** 2
+
+    every = np.ones(x.size, bool)
+    left_out = [straightness(every & (np.arange(x.size) != k)) for k in range(x.size)]
+    effect = Effect(f"R^2 of a straight line in {what}", straightness(every), min(left_out),
+                    max(left_out))  # fmt: skip
+    return Reading(name, decide_at_least(effect.low, effect.high, STRAIGHT), effect)
 
 
 def theorem_hypotheses(records: Records) -> tuple[Hypothesis, ...]:

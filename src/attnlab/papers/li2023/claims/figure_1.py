@@ -20,6 +20,7 @@ from attnlab.papers.li2023.claims.common import (
     slices,
     slope_reading,
     step_trials,
+    straight_line_reading,
     threshold_reading,
     thresholds,
     without_threshold,
@@ -81,10 +82,17 @@ def measure_1a(records: Records, law: PowerLaw) -> Measurement:
             threshold_reading("paper slice, gap", paper, inverse_gap, law, "1/gap"),
             threshold_reading("constant ratio, gap", ratio, inverse_gap, law, "1/gap"),
             threshold_reading("cells that meet (8)", meets, inverse_fraction, law, "1/alpha_*"),
+            _straight("straight line", paper, lambda c: c.alpha_star**-2, "alpha_*^-2"),
+            _straight("straight line, gap", paper, lambda c: c.gap**-2, "gap^-2"),
             comparison_reading("law by AIC, paper slice", paper),
             comparison_reading("law by AIC, all slices", whole),
         )
     )
+
+
+def _straight(name: str, records: Records, regressor, what: str) -> Reading:
+    found = bounded(thresholds(records, regressor))
+    return straight_line_reading(name, {x: fit.n50 for x, fit in found.items()}, what)
 
 
 def _fraction_fixture(power: float) -> list[Record]:
@@ -121,6 +129,8 @@ FIGURE_1A = Claim(
         ("paper slice, gap", "the paper's slice, in 1/(alpha_* - alpha_#)"),
         ("constant ratio, gap", "at a constant ratio, in 1/(alpha_* - alpha_#)"),
         ("cells that meet (8)", "the part of the paper's slice with alpha_* >= .365"),
+        ("straight line", "the paper's slice: N50 on a line in alpha_*^-2, intercept allowed"),
+        ("straight line, gap", "the same in gap^-2"),
         ("law by AIC, paper slice", "alpha_*^-2 against gap^-2 as whole laws"),
         ("law by AIC, all slices", "the same over all three slices"),
     ),

@@ -17,6 +17,7 @@ from attnlab.papers.li2023.claims.common import (
     share_reading,
     slope_reading,
     step_trials,
+    straight_line_reading,
     theorem_hypotheses,
     trial,
 )
@@ -63,9 +64,22 @@ def measure_2(records: Records, law: PowerLaw) -> Measurement:
             time_reading("no confusion", alone, inverse_fraction, law, "1/alpha_*"),
             time_reading("paper slice, gap", paper, inverse_gap, law, "1/gap"),
             time_reading("constant ratio, gap", ratio, inverse_gap, law, "1/gap"),
+            _straight("straight line, paper slice", paper),
+            _straight("straight line, constant ratio", ratio),
+            _straight("straight line, no confusion", alone),
             time_reading("step size", over(records, "eta"), lambda c: c.eta, step, "eta"),
         )
     )
+
+
+def _straight(name: str, records: Records) -> Reading:
+    """How straight the mean T of the fitted runs is in 1/alpha_*."""
+    fitted = Records(r for r in records if r["fitted"])
+    levels = {
+        1 / a: float(np.mean(part.column("iterations").astype(float)))
+        for a, part in fitted.by("alpha_star").items()
+    }
+    return straight_line_reading(name, levels, "1/alpha_*")
 
 
 def _time_fixture() -> Records:
@@ -105,6 +119,7 @@ FIGURE_2 = Claim(
         ("no confusion", "alpha_# = 0"),
         ("paper slice, gap", "in 1/(alpha_* - alpha_#)"),
         ("constant ratio, gap", "in 1/(alpha_* - alpha_#)"),
+        ("straight line, ...", "the mean T on a line in 1/alpha_*, intercept allowed"),
         ("step size", "(11)'s exponent -1 in eta"),
     ),
     notes="The figure's settings are lost in our text: inferred.",
