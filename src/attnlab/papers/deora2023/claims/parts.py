@@ -38,6 +38,7 @@ from attnlab.papers.deora2023.studies import STUDIES
 Kind = Literal["at_most", "at_least", "equal"]
 ROUNDING = 1e-9
 """Slack of a bound that can be attained exactly."""
+SHUFFLED = Control("shuffled labels", "the labels are fair coins", changes={"labels": "shuffled"})
 
 
 @dataclass(frozen=True)
