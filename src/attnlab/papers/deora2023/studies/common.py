@@ -22,7 +22,10 @@ def tokens(cell: Any) -> tuple:
 
 
 def study(name: str, summary: str, settings: type, run: str, *designs: Any, **more: Any) -> Study:
-    """A study from its designs at smoke, quick and paper, each (cells, trials)."""
+    """A study from its designs at smoke, quick and paper.
+
+    Each is (cells, trials), or (cells, trials, trials of a control).
+    """
     seconds = more.pop("seconds", 0.05)
     by_scale = zip(("smoke", "quick", "paper"), designs, strict=True)
     return Study(
@@ -30,7 +33,7 @@ def study(name: str, summary: str, settings: type, run: str, *designs: Any, **mo
         summary=summary,
         settings=settings,
         run=f"{PACKAGE}.{run}",
-        designs={scale: Design(tuple(cells), trials) for scale, (cells, trials) in by_scale},  # type: ignore[misc]
+        designs={scale: Design(tuple(cells), *trials) for scale, (cells, *trials) in by_scale},  # type: ignore[misc]
         cost=lambda cell: seconds,
         **more,
     )
