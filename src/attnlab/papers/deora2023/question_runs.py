@@ -72,10 +72,12 @@ def other_loss(cell: LossSettings, key: Key) -> Result:
     """Train on the named loss: descent, self-boundedness, and how fast the loss falls."""
     drawn = draw(cell, key)
     run = train(drawn, cell.eta, cell.K, cell.loss)
+    if not run.complete:
+        return Result({"eta": cell.eta}, diverged=run.why)
     series = {name: np.asarray(x) for name, x in run.values.items()}
     L, times = series["loss"], np.asarray(run.times)
     late = times >= cell.K / 10
-    decay = float(np.polyfit(np.log(times[late]), np.log(L[late]), 1)[0])
+    decay = np.polyfit(np.log(times[late]), np.log(L[late]), 1)[0]
     bound = beta_1("sharp", cell.T, cell.mixture().R, series["decoder_norm"])
     return Result(
         {
@@ -86,10 +88,9 @@ def other_loss(cell: LossSettings, key: Key) -> Result:
             # The last step is not yet in what the state remembers.
             "rise": float(max(run.state.rise, L[-1] / run.state.before - 1)),
             "steepness_over_bound": float((series["gradient_norm"] / (bound * L)).max()),
-            "decay": decay,
+            "decay": float(decay),
             "test_error": float(series["test_error"][-1]),
-        },
-        diverged="" if run.complete else run.why,
+        }
     )
 
 

@@ -46,7 +46,7 @@ class LossSettings(MixtureSettings):
         samples=False,
         help="of the margin; squared is a control: it is not self-bounded",
     )
-    eta: float = setting(5.0, origin="ours", symbol="eta", samples=False, help="step size")
+    eta: float = setting(2.0, origin="ours", symbol="eta", samples=False, help="step size")
     K: int = setting(2000, origin="ours", symbol="K", samples=False, help="steps of phase 2")
 
     def __post_init__(self):
