@@ -31,6 +31,11 @@ PROBE = together(norms, margins, relevant_mass)
 ONE_OF_EACH = np.ones(2)
 
 
+def two_heads(cell: RankSettings | LossSettings, key: Key) -> Result:
+    """Either question: one entry for both, so that they run where their program is compiled."""
+    return low_rank(cell, key) if isinstance(cell, RankSettings) else other_loss(cell, key)
+
+
 def low_rank(cell: RankSettings, key: Key) -> Result:
     """Train heads of rank d_h and, on the same samples, of full rank and with a free W."""
     drawn = draw(cell, key)

@@ -24,7 +24,7 @@ class RankSettings(MixtureSettings):
         "trained", origin="ours", samples=False, help="frozen is a control: W stays zero"
     )
     eta: float = setting(1.0, origin="ours", symbol="eta", samples=False, help="step size")
-    K: int = setting(400, origin="ours", symbol="K", samples=False, help="steps of phase 2")
+    K: int = setting(300, origin="ours", symbol="K", samples=False, help="steps of phase 2")
 
     def __post_init__(self):
         super().__post_init__()
@@ -100,8 +100,8 @@ class ParitySettings:
     )
     H: int = setting(4, origin="ours", symbol="H", samples=False, help="heads beside the one")
     scale: float = setting(1.0, origin="ours", samples=False, help="of the random start")
-    eta: float = setting(2.0, origin="ours", symbol="eta", samples=False, help="step size")
-    K: int = setting(500, origin="ours", symbol="K", samples=False, help="steps")
+    eta: float = setting(4.0, origin="ours", symbol="eta", samples=False, help="step size")
+    K: int = setting(300, origin="ours", symbol="K", samples=False, help="steps")
 
     def __post_init__(self):
         if self.T < 4 or self.d < 7 or self.n < 4 or not 1 <= self.H <= MOST_HEADS:
