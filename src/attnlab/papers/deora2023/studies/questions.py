@@ -8,7 +8,7 @@ from attnlab.papers.deora2023.question_settings import (
     RankSettings,
     StartName,
 )
-from attnlab.papers.deora2023.studies.common import NOISE, shapes, study
+from attnlab.papers.deora2023.studies.common import NOISE, shapes, sooner, study
 
 SPARSE = {"zeta": 0.25, "noise": "uniform", **NOISE}
 TAILS: tuple[LossName, ...] = ("logistic", "exponential", "heavy_tailed")
@@ -25,7 +25,7 @@ STUDIES = (
         "two heads with attention of rank d_h, beside full rank and a free W",
         RankSettings,
         "question_runs:two_heads",
-        (RANKS[::2], 10, 3),
+        (sooner(RANKS[::2], 200), 16, 2),
         (RANKS, 16, 4),
         (RANKS, 100, 10),
         program=shapes,
@@ -47,8 +47,8 @@ STUDIES = (
         "one head and several on the parity of two tokens, read at a query token",
         ParitySettings,
         "several_heads_runs:several_heads",
-        (PARITY[:1], 4, 2),
-        (PARITY, 10, 3),
+        (PARITY[:1], 4, 4),
+        (PARITY, 10, 4),
         (PARITY, 100, 10),
         program=lambda cell: (cell.T, cell.d, cell.n),
         seconds=0.3,
@@ -59,8 +59,8 @@ STUDIES = (
         "P1, P2 and the NTK margin of five starts, beside phase 1",
         OtherStartSettings,
         "other_start_runs:other_start",
-        (STARTS, 4, 2),
-        (STARTS, 12, 4),
+        (STARTS, 4, 1),
+        (STARTS, 12, 2),
         (STARTS, 100, 10),
         program=shapes,
     ),
