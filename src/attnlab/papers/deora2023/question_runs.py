@@ -92,7 +92,7 @@ def other_loss(cell: LossSettings, key: Key) -> Result:
             "start_loss": float(L[0]),
             # The last step is not yet in what the state remembers.
             "rise": float(max(run.state.rise, L[-1] / run.state.before - 1)),
-            "steepness_over_bound": float((series["gradient_norm"] / (bound * L)).max()),
+            "steepness_over_bound": float((series["gradient_norm"] / bound / L).max()),
             "decay": float(decay),
             "test_error": float(series["test_error"][-1]),
         }
