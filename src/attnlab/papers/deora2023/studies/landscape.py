@@ -1,23 +1,18 @@
 """Studies of formulas, bounds and the landscape."""
 
 from dataclasses import replace
+from typing import get_args
 
 from attnlab.papers.deora2023.settings import (
     AscentSettings,
     FormulaSettings,
     GlobalMarginSettings,
+    Objective,
     SegmentSettings,
 )
 from attnlab.papers.deora2023.studies.common import shapes, study
 
-OBJECTIVES = (
-    "none",
-    "model_gradient",
-    "model_hessian",
-    "self_bounded",
-    "smooth",
-    "weakly_convex",
-)
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 SEGMENTS = (SegmentSettings(), SegmentSettings(H=100.0), SegmentSettings(S=2.0))
 GLOBAL = tuple(GlobalMarginSettings(S=S, zeta=zeta) for S in (1.0, 2.0) for zeta in (0.25, 0.5))
 
@@ -58,6 +53,7 @@ STUDIES = (
         "global_margin",
         "the largest margin of parameters of length sqrt 2, by ascent",
         GlobalMarginSettings,
+        Objective,
         "landscape_runs:global_margin",
         (GLOBAL, 1),
         (GLOBAL, 4),

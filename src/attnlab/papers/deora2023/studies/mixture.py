@@ -1,6 +1,7 @@
 """Studies of the mixture and of what phase 1 makes of it: no training."""
 
 from dataclasses import replace
+from typing import get_args
 
 from attnlab.papers.deora2023.settings import (
     ExpressivitySettings,
@@ -11,7 +12,7 @@ from attnlab.papers.deora2023.settings import (
 )
 from attnlab.papers.deora2023.studies.common import NOISE, shapes, study, tokens
 
-KINDS: tuple[Noise, ...] = ("clipped_gaussian", "uniform", "extreme")
+KINDS: tuple[Noise, ...] = get_args(Noise)
 DATA = tuple(
     MixtureSettings(noise=kind, zeta=zeta, **NOISE) for kind in KINDS for zeta in (0.25, 0.5)
 )
