@@ -53,7 +53,6 @@ STUDIES = (
         "global_margin",
         "the largest margin of parameters of length sqrt 2, by ascent",
         GlobalMarginSettings,
-        Objective,
         "landscape_runs:global_margin",
         (GLOBAL, 1),
         (GLOBAL, 4),
