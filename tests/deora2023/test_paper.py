@@ -27,6 +27,15 @@ def test_every_statement_of_the_paper_has_a_claim():
     assert statements <= have
 
 
+def test_every_open_question_of_section_7_has_a_claim():
+    have = {claim.id for claim in PAPER.claims if claim.title.startswith("Open question")}
+    questions = {
+        *("random_initialisation", "gd_margin", "global_margin"),
+        *("low_rank_heads", "other_losses", "other_good_starts", "several_heads"),
+    }
+    assert have == {f"deora2023.{name}" for name in questions}
+
+
 def test_bounds_print_conditions_with_the_missing_factor(attnlab):
     rows = attnlab("bounds", "deora2023", "--json", "--H", "1000", "--K", "100").json
     table = {row["name"]: row for row in rows}

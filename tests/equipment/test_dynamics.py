@@ -10,7 +10,7 @@ from attnlab.core import BadInput
 from attnlab.dynamics.descent import OptaxStep, PlainStep, descend, log_spaced_steps
 from attnlab.dynamics.engine import applied_to, together
 from attnlab.dynamics.flow import flow
-from attnlab.dynamics.losses import hinge, logistic
+from attnlab.dynamics.losses import exponential, heavy_tailed, hinge, logistic, squared
 from attnlab.dynamics.trajectory import Ending
 from attnlab.numerics.derivatives import directional_difference
 
@@ -28,7 +28,7 @@ def clock(t, view, args):
 both = together(position, applied_to(lambda args: 2 * args, clock, "twice_"))
 
 
-@pytest.mark.parametrize("loss", [logistic, hinge(0.5)])
+@pytest.mark.parametrize("loss", [logistic, hinge(0.5), exponential, heavy_tailed, squared])
 def test_a_slope_is_minus_the_derivative(loss) -> None:
     for x in (-3.0, 0.1, 0.4, 4.0):
         got = directional_difference(loss.value, jnp.asarray(x), jnp.asarray(1.0), 1e-3)

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 Margins = Float[Array, "..."]
 
@@ -28,6 +29,43 @@ def _logistic_slope(margin: Margins) -> Margins:
 
 logistic = Loss(_logistic_value, _logistic_slope)
 """log(1 + exp(-x)), with slope 1 / (1 + exp(x))."""
+
+
+exponential = Loss(lambda x: jnp.exp(-x), lambda x: jnp.exp(-x))
+"""exp(-x): the slope is the loss."""
+
+squared = Loss(lambda x: (1 - x) ** 2, lambda x: 2 * (1 - x))
+"""(1 - x)^2: near its minimum the slope is far larger than the loss."""
+
+
+def _heavy_value(x: Margins) -> Margins:
+    return jnp.where(x > 0, 1 / (1 + jnp.maximum(x, 0) / 2), 1 - x / 2)
+
+
+def _heavy_slope(x: Margins) -> Margins:
+    return 1 / (2 * (1 + jnp.maximum(x, 0) / 2) ** 2)
+
+
+heavy_tailed = Loss(_heavy_value, _heavy_slope)
+"""1/(1 + x/2), straight below zero: slope and curvature are at most half of the loss."""
+
+
+class ChosenLoss(eqx.Module):
+    """One of several losses. Which one is data, so that all of them share a compiled program."""
+
+    losses: tuple[Loss, ...] = eqx.field(static=True)
+    place: Int[Array, ""]
+
+    def value(self, x: Margins) -> Margins:
+        """The loss."""
+        return jnp.stack([loss.value(x) for loss in self.losses])[self.place]
+
+    def slope(self, x: Margins) -> Margins:
+        """Minus its derivative."""
+        return jnp.stack([loss.slope(x) for loss in self.losses])[self.place]
+
+
+AnyLoss = Loss | ChosenLoss
 
 
 @cache

@@ -9,8 +9,9 @@ from jaxtyping import PRNGKeyArray
 
 from attnlab.core import Key
 from attnlab.data.batch import Batch
-from attnlab.data.token_mixture import TokenMixture, atoms
+from attnlab.data.token_mixture import TokenMixture, atoms, directions
 from attnlab.numerics.random import stream_key
+from attnlab.papers.deora2023.engines.collapsed_heads import first_phase_direction
 from attnlab.papers.deora2023.settings import POOL, TEST_SAMPLES, MixtureSettings
 from attnlab.probes.head_curvature import Points
 
@@ -80,14 +81,8 @@ def _pool(mixture: TokenMixture, key: PRNGKeyArray) -> Batch:
 
 def oracle_direction(cell: MixtureSettings) -> np.ndarray:
     """zeta/4 u_*, the expectation of v."""
-    u_star = np.zeros(cell.d)
-    u_star[:2] = cell.S, -cell.S
-    return cell.zeta / 4 * u_star
-
-
-def first_phase(tokens: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """v: half the weighted mean of y times the mean token."""
-    return (weights * labels) @ tokens.mean(axis=1) / 2
+    mu_plus, mu_minus, _ = directions(cell.mixture())
+    return cell.zeta / 4 * (mu_plus - mu_minus)
 
 
 def _of_samples(cell: MixtureSettings, key: Key) -> Drawn:
@@ -96,7 +91,7 @@ def _of_samples(cell: MixtureSettings, key: Key) -> Drawn:
     phase_1 = slice(TEST_SAMPLES, TEST_SAMPLES + cell.n1)
     oracle = oracle_direction(cell)
     n1 = cell.n1
-    v = first_phase(X[phase_1], y[phase_1], np.full(n1, 1 / n1)) if n1 else oracle
+    v = first_phase_direction(X[phase_1], y[phase_1], np.full(n1, 1 / n1)) if n1 else oracle
     return Drawn(
         X[-cell.n :],
         y[-cell.n :],
@@ -118,7 +113,7 @@ def _of_atoms(cell: MixtureSettings, key: Key) -> Drawn:
     random = host_random(key, "atoms")
     v = oracle = oracle_direction(cell)
     if cell.n1:
-        v = first_phase(X, y, random.multinomial(cell.n1, even) / cell.n1)
+        v = first_phase_direction(X, y, random.multinomial(cell.n1, even) / cell.n1)
     # The test points keep one shape whatever the support is: atoms again and again.
     again = np.arange(max(TEST_SAMPLES, count)) % count
     return Drawn(

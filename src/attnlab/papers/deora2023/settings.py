@@ -13,6 +13,14 @@ Signs = Literal["random", "balanced"]
 Decoder = Literal["full", "pooled", "last"]
 Start = Literal["phase_1", "random", "zero"]
 Proof = Literal["corrected", "sharp", "symmetric"]
+Objective = Literal[
+    "none",
+    "model_gradient",
+    "model_hessian",
+    "self_bounded",
+    "smooth",
+    "weakly_convex",
+]
 
 POOL = 4096
 """Samples drawn at once: test samples first, then those of phase 1, training samples last."""
@@ -152,14 +160,7 @@ class AscentSettings:
 
     T: int = setting(3, origin="ours", symbol="T", help="places in a sample")
     d: int = setting(3, origin="ours", symbol="d", help="dimension of a token")
-    objective: Literal[
-        "none",
-        "model_gradient",
-        "model_hessian",
-        "self_bounded",
-        "smooth",
-        "weakly_convex",
-    ] = setting(
+    objective: Objective = setting(
         "none", origin="ours", samples=False, help="the quotient that is ascended; none: random"
     )
     steps: int = setting(400, origin="ours", samples=False, help="steps of Adam")

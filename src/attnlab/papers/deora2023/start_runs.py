@@ -1,5 +1,7 @@
 r"""Properties of a start: P1-P3, the margins there, realisability, and random starts."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -99,14 +101,19 @@ def _gradient_errors(drawn: Drawn, features: np.ndarray) -> dict[str, float]:
     }
 
 
+def start_bounds(cell: Any, P: float) -> tuple[float, float]:
+    """B_2 of P1 and B_Phi of P2, |p| being at most P."""
+    log = margins.log(cell.n / cell.delta)
+    B_2 = max(1.0, cell.T**0.5 * (cell.S + P))
+    return B_2, max(1.0, cell.T * cell.mixture().R * (cell.S + P) * (2 * log) ** 0.5)
+
+
 def _bounds(
     cell: InitialisationSettings, key: Key, drawn: Drawn, P: float, gamma: float
 ) -> dict[str, float]:
     sizes = cell.mixture()
     T, R = cell.T, sizes.R
-    log = margins.log(cell.n / cell.delta)
-    B_2 = max(1.0, T**0.5 * (cell.S + P))
-    B_Phi = max(1.0, T * R * (cell.S + P) * (2 * log) ** 0.5)
+    B_2, B_Phi = start_bounds(cell, P)
     per_head = np.abs(T * drawn.tokens.mean(axis=1) @ drawn.v).max()
     plus = host_random(key, "signs").binomial(int(min(cell.H, 2**62)), 0.5, SIGN_DRAWS)
     largest = np.abs(2 * plus - cell.H) / np.sqrt(cell.H) * per_head

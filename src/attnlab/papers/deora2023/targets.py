@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from attnlab.data.mixture_sizes import MixtureSizes
+from attnlab.data.token_mixture import directions
 from attnlab.models.multihead import Heads, Output, decoder_norms
 from attnlab.numerics.max_margin import MaxMargin
 from attnlab.papers.deora2023.drawing import Drawn
@@ -83,9 +84,7 @@ def group_signs(cell: TrainingSettings, counts: np.ndarray) -> np.ndarray:
 
 def paper_direction(sizes: MixtureSizes) -> np.ndarray:
     """theta_* of section 5.2, flat, for the full decoder: length sqrt 2."""
-    S = sizes.S
-    mu_plus, mu_minus = S * np.eye(sizes.d)[0], S * np.eye(sizes.d)[1]
-    nu = S * np.eye(sizes.d)[2 : 2 + sizes.M]
+    mu_plus, mu_minus, nu = directions(sizes)
     U = np.outer(np.ones(sizes.T), mu_plus - mu_minus)
     W = paper_attention(mu_plus, mu_minus, nu)
     return np.concatenate([(U / np.linalg.norm(U)).ravel(), (W / np.linalg.norm(W)).ravel()])

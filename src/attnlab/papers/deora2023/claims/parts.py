@@ -36,8 +36,11 @@ from attnlab.evidence.multiplicity import combine_outcomes, simultaneous_level
 from attnlab.papers.deora2023.studies import STUDIES
 
 Kind = Literal["at_most", "at_least", "equal"]
+Scalars = Mapping[str, float | Callable[[Any], float]]
+"""The scalars of a fixture: numbers, or functions of the cell."""
 ROUNDING = 1e-9
 """Slack of a bound that can be attained exactly."""
+SHUFFLED = Control("shuffled labels", "the labels are fair coins", changes={"labels": "shuffled"})
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,7 @@ def claim(
     id: str,
     *,
     parts: Sequence[Part],
-    positive: Mapping[str, float],
+    positive: Scalars,
     wrong: Sequence[tuple[str, str, Law]] = (),
     changes: Sequence[Control] = (),
     exponents: Mapping[str, float] | None = None,
@@ -220,7 +223,7 @@ def claim(
 
 
 def fixture(
-    law: Parts, positive: Mapping[str, float], exponents: Mapping[str, float], seeds: int = 60
+    law: Parts, positive: Scalars, exponents: Mapping[str, float], seeds: int = 60
 ) -> Records:
     """Runs on the cells of scale quick on which every part holds."""
     noise = np.random.default_rng(0)
@@ -229,12 +232,15 @@ def fixture(
         powers = [p.law for p in law.parts if p.study == name and isinstance(p.law, Power)]
         for cell in _cells(name):
             for seed in range(seeds):
-                scalars = {key: np.float64(value) for key, value in positive.items()}
+                scalars = {
+                    key: np.float64(value(cell) if callable(value) else value)
+                    for key, value in positive.items()
+                }
                 for power in powers:
                     spread = np.exp(0.02 * noise.normal())
                     exponent = exponents.get(power.scalar, power.exponent)
                     size = float(getattr(cell, power.setting)) ** exponent
-                    scalars[power.scalar] = positive.get(power.scalar, 1.0) * spread * size
+                    scalars[power.scalar] = scalars.get(power.scalar, 1.0) * spread * size
                 records.append(Record(f"deora2023.{name}", cell, seed, scalars))
     return Records(records)
 

@@ -29,8 +29,10 @@ LARGEST_EXACT = 1e12
 
 
 def first_phase_direction(
-    tokens: Float[Array, "n T d"], labels: Float[Array, " n"], weights: Float[Array, " n"]
-) -> Float[Array, " d"]:
+    tokens: Float[np.ndarray, "n T d"],
+    labels: Float[np.ndarray, " n"],
+    weights: Float[np.ndarray, " n"],
+) -> Float[np.ndarray, " d"]:
     """v of the first step: half the mean of y times the mean token."""
     return (weights * labels) @ tokens.mean(axis=1) / 2
 

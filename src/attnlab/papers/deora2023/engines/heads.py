@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnlab.dynamics.losses import logistic
+from attnlab.dynamics.losses import AnyLoss, logistic
 from attnlab.models.multihead import (
     Heads,
     HeadsView,
@@ -36,6 +36,8 @@ class HeadsEngine(eqx.Module):
     H: Float[Array, ""]
     start: Heads
     output: Output = eqx.field(static=True, default="full")
+    of_margin: AnyLoss = logistic
+    """The paper's loss, or another one: section 7's question."""
 
     def zero(self) -> Heads:
         """The state at the start."""
@@ -51,19 +53,19 @@ class HeadsEngine(eqx.Module):
 
     def loss(self, state: Heads) -> Float[Array, ""]:
         """The training loss."""
-        return self.weights @ logistic.value(self.margins(state))
+        return self.weights @ self.of_margin.value(self.margins(state))
 
     def loss_and_field(self, state: Heads) -> tuple[Float[Array, ""], Heads]:
         """The training loss, and minus the gradient of it with respect to one head per group."""
         margins, P, PX, A = self._forward(state)
-        slopes = self.weights * logistic.slope(margins) * self.labels / jnp.sqrt(self.H)
+        slopes = self.weights * self.of_margin.slope(margins) * self.labels / jnp.sqrt(self.H)
         centred = P * (A - jnp.sum(P * A, axis=-1, keepdims=True))
         of_U = jnp.einsum("n,gntd->gtd", slopes, PX)
         # One sample's part is X' centred X; contracting the keys first keeps the order T^2 d.
         inner = jnp.einsum("gnts,nsd->gntd", centred, self.tokens)
         of_W = jnp.einsum("n,ntc,gntd->gcd", slopes, self.tokens, inner)
         of_u = jax.vmap(lambda g: decoder_gradient(g, self.output))(of_U)
-        return self.weights @ logistic.value(margins), Heads(of_u, of_W)
+        return self.weights @ self.of_margin.value(margins), Heads(of_u, of_W)
 
     def step(self, state: Heads, learning_rate: Float[Array, ""]) -> tuple[Float[Array, ""], Heads]:
         """The loss before, and the state after, one step of gradient descent."""

@@ -1,0 +1,5 @@
+"""The designs of the deora2023 studies."""
+
+from attnlab.papers.deora2023.studies import landscape, mixture, questions, training
+
+STUDIES = (*landscape.STUDIES, *mixture.STUDIES, *training.STUDIES, *questions.STUDIES)
