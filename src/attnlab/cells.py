@@ -68,7 +68,14 @@ def canonical(value: Any) -> bytes:
 
 def identity(study: str, cell: Any, seed: int) -> str:
     """The name of a record: a hash of the study's id, every field of the cell, and the seed."""
-    return hashlib.sha256(canonical([study, as_dict(cell), seed])).hexdigest()
+    encoded = canonical([study, msgspec.Raw(_encoded(cell)), seed])
+    return hashlib.sha256(encoded).hexdigest()
+
+
+@functools.lru_cache(maxsize=8192)
+def _encoded(cell: Any) -> bytes:
+    """A cell in canonical JSON; kept, for one cell is named once for each of its seeds."""
+    return canonical(as_dict(cell))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,6 +12,7 @@ A grid rather than a maximum of the likelihood, for separable data (all fail up 
 succeed from the next on) have no maximum: their posterior is flat between the two sizes.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,6 +93,19 @@ def fit_threshold(
     (`attnlab.evidence.trends`) where it is in doubt.
     """
     require_level(level)
+    counts = (tuple(column.tolist()) for column in _counts(sizes, successes, trials))
+    return _fitted(*counts, prior_range, level)
+
+
+@functools.lru_cache(maxsize=4096)
+def _fitted(
+    sizes: tuple[float, ...],
+    successes: tuple[float, ...],
+    trials: tuple[float, ...],
+    prior_range: tuple[float, float] | None,
+    level: float,
+) -> ThresholdFit:
+    """The fit; kept, for claims, their controls and figures ask for the same ones."""
     tested, _, counts = _counts(sizes, successes, trials)
     tested, total = tested[counts > 0], int(counts.sum())
     if total == 0:

@@ -51,15 +51,15 @@ NOISE = replace(VALUES, engine="exact", approximate=False, m=250, test_samples=2
 
 
 def errors(
-    sigmas: Sequence[float],
-    noises: Sequence[float],
-    sizes: Sequence[int],
-    few: Sequence[int],
-    L: int = VALUES.L,
+    sigmas: Sequence[float], sizes: Sequence[int], L: int = VALUES.L
 ) -> tuple[TrainingSettings, ...]:
-    """Cells over (sigma, N) and over (token noise, N)."""
-    by_sigma = [replace(VALUES, sigma=s, N=N, L=L) for s in sigmas for N in sizes]
-    return (*by_sigma, *(replace(NOISE, c0=c, N=N) for c in noises for N in few))
+    """Cells over (sigma, N)."""
+    return tuple(replace(VALUES, sigma=s, N=N, L=L) for s in sigmas for N in sizes)
+
+
+def noises(levels: Sequence[float], sizes: Sequence[int]) -> tuple[TrainingSettings, ...]:
+    """Cells over (token noise, N)."""
+    return tuple(replace(NOISE, c0=c, N=N) for c in levels for N in sizes)
 
 
 # --- figure 2 ---------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def times(
 # --- the dynamics -----------------------------------------------------------------------------
 
 DYNAMICS = replace(
-    MAP, N=128, alpha_star=0.5, alpha_sharp=0.05, eta=0.5, probes="dynamics", steps=1000, records=40
+    MAP, N=128, alpha_star=0.5, alpha_sharp=0.05, eta=0.5, probes="dynamics", steps=1000, records=24
 )
 """Figure 4's fractions. |S| is 100, not 50: 50 tokens would need 2.5 confusion tokens."""
 FURTHER = replace(DYNAMICS, margin=10.0, steps=2000)
@@ -160,7 +160,7 @@ SETS = replace(
     L=40, engine="exact", approximate=False, eta=1.0, steps=500, records=12, test_samples=200,
 )  # fmt: skip
 HEADS = replace(MAP, N=64, confusion="constant_ratio", alpha_star=0.3)
-SKIP = replace(DYNAMICS, skip=True, N=64, records=12)
+SKIP = replace(DYNAMICS, skip=True, N=64)
 
 # --- how far the maps can be trusted ----------------------------------------------------------
 

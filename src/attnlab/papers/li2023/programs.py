@@ -32,6 +32,7 @@ class Program(NamedTuple):
     heads: int
     combination: str
     skip: bool
+    """For the exact engine; the collapsed one has it as data."""
     multinomial: bool
     exact_balance: bool
     initial: str
@@ -62,7 +63,7 @@ def program(cell: TrainingSettings) -> Program:
         m_b=cell.m_b,
         heads=cell.heads,
         combination=cell.combination,
-        skip=cell.skip,
+        skip=cell.skip and cell.engine == "exact",
         multinomial=cell.fractions == "multinomial",
         exact_balance=cell.balance == "exact",
         initial=cell.initial,
@@ -105,6 +106,7 @@ def numbers(cell: TrainingSettings) -> dict[str, Any]:
         "zeroed": cell.removal == "zeroed",
         "renumbered": cell.positions == "renumbered",
         "normalise": cell.normalise,
+        "skip": float(cell.skip),
         "prune_training": cell.prune_at == "both",
         "shuffled_order": cell.order == "shuffled",
         "shuffled_labels": cell.labels == "shuffled",

@@ -46,11 +46,14 @@ def steady_gates(of: Program, data: dict[str, Array], state: Parameters, drawn: 
     """The share of (neuron, pattern) whose ReLU gate is the same at the start and at the end."""
     mu = mean_directions(data).astype(jnp.dtype(of.dtype))[:2]
     keys = jnp.ones(2, bool)
-    options = {"combination": of.combination, "skip": of.skip}
-    before, after = (
-        hidden_input(w, mu, keys, **options) @ w.W_O.T > 0 for w in (drawn.parameters, state)
-    )
-    return (before == after).mean()
+
+    def gates(w: Parameters) -> Array:
+        v = hidden_input(w, mu, keys, combination=of.combination)  # pyright: ignore[reportArgumentType]
+        if v.shape == mu.shape:
+            v = v + data["skip"].astype(v.dtype) * mu
+        return v @ w.W_O.T > 0
+
+    return (gates(drawn.parameters) == gates(state)).mean()
 
 
 def norms(drawn: Start, data: dict[str, Array]) -> dict[str, Array]:

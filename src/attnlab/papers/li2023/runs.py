@@ -172,7 +172,6 @@ def _engine(
             name: data[name].astype(labels.dtype) for name in ("margin", "score_gain", "score_rate")
         },
         "combination": of.combination,
-        "skip": of.skip,
     }
     if of.engine == "collapsed":
         engine = Collapsed(
@@ -180,6 +179,7 @@ def _engine(
             counts=data["counts"].astype(jnp.dtype(of.dtype)),
             sums=sums_by_pattern(batch, drawn.a, of.patterns, data["N"]),
             classes=batch.types - 1,
+            skip=data["skip"].astype(labels.dtype),
             **common,
         )
         return engine, batch, state
@@ -189,6 +189,7 @@ def _engine(
         kept=batch.kept,
         keys=batch.kept,
         a=drawn.a.transpose(0, 2, 1),
+        skip=of.skip,
         **common,
     )
     if not of.model_filter:

@@ -167,6 +167,11 @@ class TrainingSettings:
                 f"got skip=true with m_a={self.m_a} and d={self.d}; a skip connection adds tokens "
                 "to values: take m_a equal to d"
             )
+        if self.skip and self.combination == "concat" and self.heads > 1:
+            raise BadInput(
+                f"got skip=true with {self.heads} heads side by side, which give "
+                f"{self.heads * self.m_a} numbers for a token of {self.d}; take combination=sum"
+            )
         if round(self.removed * self.L) >= self.L:
             raise BadInput(f"got removed={self.removed:g} of L={self.L}; keep at least one token")
         if self.initial == "printed" and self.c0 == 0:

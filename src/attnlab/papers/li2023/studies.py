@@ -31,7 +31,7 @@ def _program(cell: TrainingSettings):
         cell.m,
         cell.heads,
         cell.combination,
-        cell.skip,
+        cell.skip and cell.engine == "exact",
         cell.fractions,
         cell.balance,
         cell.initial,
@@ -63,7 +63,7 @@ STUDIES = (
         "figure_1a",
         "success of a trial over fractions and N: paper's slice, constant ratio, alpha_* fixed",
         Design(
-            designs.slices(designs.SLICE, designs.RATIO[1:], designs.SHARP[1:], designs.FEW_SIZES),
+            designs.slices(designs.SLICE, designs.RATIO, designs.SHARP[1:], designs.FEW_SIZES),
             3,
             5,
         ),
@@ -79,16 +79,12 @@ STUDIES = (
         "figure_3",
         "the same without learned attention: keys and queries keep their first values",
         Design(
-            designs.without_attention(
-                designs.FROZEN_SLICE, designs.RATIO[1:], (8, 16, 32, 64, 128)
-            ),
+            designs.without_attention(designs.FROZEN_SLICE, designs.RATIO, (8, 16, 32, 64, 128)),
             3,
             5,
         ),
         Design(
-            designs.without_attention(
-                designs.FROZEN_SLICE, designs.RATIO[1:], designs.FROZEN_SIZES
-            ),
+            designs.without_attention(designs.FROZEN_SLICE, designs.RATIO, designs.FROZEN_SIZES),
             4,
             5,
         ),
@@ -101,28 +97,22 @@ STUDIES = (
     ),
     _study(
         "figure_1b",
-        "success over the first values' error sigma and over the token noise, by N",
+        "success over the first values' error sigma, by N",
         # 100 tokens, not 50: the program of the maps.
-        Design(designs.errors((0.0, 0.2, 0.4, 0.6), (), (8, 16, 32, 64, 128), (), L=100), 4, 5),
+        Design(designs.errors((0.0, 0.2, 0.4, 0.6), (8, 16, 32, 64, 128), L=100), 4, 5),
         Design(
-            designs.errors(
-                (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
-                (0.01, 0.02, 0.035, 0.05),
-                (16, 24, 32, 48, 64, 96),
-                (16, 32, 64, 128),
-            ),
-            4,
-            5,
+            designs.errors((0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (8, 16, 24, 32, 48, 64, 96)), 6, 5
         ),
         Design(
-            designs.errors(
-                (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
-                (0.01, 0.02, 0.03, 0.04, 0.05, 0.06),
-                designs.PAPER_SIZES[4:],
-                designs.PAPER_SIZES[4::2],
-            ),
-            20,
+            designs.errors((0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), designs.PAPER_SIZES[4:]), 20
         ),
+    ),
+    _study(
+        "token_noise",
+        "success over the token noise, by N, at figure 1b's fractions",
+        Design(designs.noises((0.01, 0.05), (16, 128)), 1, 1),
+        Design(designs.noises((0.01, 0.02, 0.035, 0.05), (16, 32, 64, 128)), 3, 1),
+        Design(designs.noises((0.01, 0.02, 0.03, 0.04, 0.05, 0.06), designs.PAPER_SIZES[4::2]), 20),
     ),
     _study(
         "figure_2",
@@ -214,10 +204,11 @@ STUDIES = (
         Design(designs.pruned(designs.ORACLES, (0.3, 0.6)), 4),
         Design(
             (
-                *designs.pruned(designs.SELECTORS, (0.15, 0.3, 0.45, 0.6)),
+                *designs.pruned(designs.ORACLES, (0.15, 0.3, 0.45, 0.6)),
+                *designs.pruned(designs.SELECTORS[3:], (0.3, 0.6))[1:],
                 *designs.variants(designs.ORACLES, 0.6),
             ),
-            6,
+            5,
         ),
         Design(
             (
@@ -244,7 +235,7 @@ STUDIES = (
         "sparsified",
         "success and iterations with 40 % of the tokens removed, by N",
         Design(designs.sparse((32, 128), "irrelevant", "random"), 2),
-        Design(designs.sparse((32, 128), "irrelevant", "random"), 6),
+        Design(designs.sparse((32, 128), "irrelevant", "random"), 8),
         Design(
             designs.sparse((16, 32, 64, 128, 256), "irrelevant", "noisy", "attention", "random"), 20
         ),

@@ -20,7 +20,8 @@ LEAST_LEVELS = 3
 STRAIGHT = 0.95
 """Ours: the share of variance from which points lie on a straight line."""
 
-MAP, WITHOUT, ERRORS = "li2023.figure_1a", "li2023.figure_3", "li2023.figure_1b"
+MAP, WITHOUT = "li2023.figure_1a", "li2023.figure_3"
+ERRORS, NOISE = "li2023.figure_1b", "li2023.token_noise"
 TIMES, MANY = "li2023.figure_2", "li2023.certificate"
 
 SHUFFLED = Control(

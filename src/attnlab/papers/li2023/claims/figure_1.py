@@ -10,6 +10,7 @@ from attnlab.papers.li2023.claims.common import (
     ERRORS,
     FIXED_ORDER_AT_4,
     MAP,
+    NOISE,
     SHARED_AT_4,
     PowerLaw,
     bounded,
@@ -147,11 +148,10 @@ FIGURE_1A = Claim(
 
 def measure_1b(records: Records, law: PowerLaw) -> Measurement:
     """The slope of log N50 over sigma, and over the token noise."""
-    values = records.where(c0=0.01, m=1000)
-    noise = Records(r for r in records if r.cell.m != 1000)
+    noise = records.of(NOISE)
     return Measurement(
         (
-            _slope("first values' error", values, lambda c: c.sigma, law, "sigma"),
+            _slope("first values' error", records.of(ERRORS), lambda c: c.sigma, law, "sigma"),
             _slope("token noise", noise, lambda c: c.c0 * np.sqrt(c.d), law, "tau"),
         )
     )
@@ -188,7 +188,7 @@ FIGURE_1B = Claim(
         "N50 over sigma; the slope of log N50 over sigma: supported if it is above 1 (the law at "
         "constants one has at least 2/alpha_* = 6.7), contradicted if it is below."
     ),
-    studies=(ERRORS,),
+    studies=(ERRORS, NOISE),
     measure=measure_1b,
     law=PowerLaw(1.0, "at_least", tolerance=0.0),
     hypotheses=data_hypotheses,
@@ -201,7 +201,7 @@ FIGURE_1B = Claim(
         ("first values' error", "over sigma, as printed"),
         (
             "token noise",
-            "over tau = c0 sqrt(d), the other term of the law (m = 250; not at scale smoke)",
+            "over tau = c0 sqrt(d), the other term of the law (m = 250)",
         ),
     ),
     notes="This setting violates (8): alpha_#/alpha_* is .67, and at most .368 is allowed.",

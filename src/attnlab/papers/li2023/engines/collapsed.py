@@ -35,8 +35,9 @@ class Collapsed(eqx.Module):
     margin: Float[Array, ""]
     score_gain: Float[Array, ""]
     score_rate: Float[Array, ""]
+    skip: Float[Array, ""]
+    """The gain of the skip connection, 0 or 1; without effect where m_a is not d."""
     combination: Combination = eqx.field(static=True, default="sum")
-    skip: bool = eqx.field(static=True, default=False)
 
     def subset(self, indices: Int[Array, " room"], size: Int[Array, ""]) -> "Collapsed":
         """The same with a mini-batch as its samples, of which the first `size` count."""
@@ -64,8 +65,8 @@ class Collapsed(eqx.Module):
         by_head = jnp.einsum("hyjs,hsa->hyja", p, values)
         H, C, M, m_a = by_head.shape
         v = combined(by_head.reshape(H, C * M, m_a), self.combination)
-        if self.skip:
-            v = v + jnp.tile(mu, (C, 1))
+        if v.shape[1] == mu.shape[1]:
+            v = v + self.skip * jnp.tile(mu, (C, 1))
         return jax.nn.relu(v @ state.W_O.T).reshape(C, M, -1)
 
     def margins(self, state: Parameters) -> Float[Array, " n"]:

@@ -78,16 +78,14 @@ def _points(records: Records, regressor) -> tuple[list[float], list[float], list
 
 def draw_1b(records: Records) -> tuple[Any, dict[str, Any]]:
     """Success maps over sigma and over the token noise."""
-    noise = Records(r for r in records if r.cell.m != 1000)
-    drawing, panels = canvas(1, 2 if noise else 1)
-    values = records.where(m=1000)
-    data = {"sigma": success_map(panels[0, 0], values, lambda c: c.sigma, "$\\sigma$")}
-    panels[0, 0].set_title("error of the first values", fontsize=10)
-    panels[0, 0].legend(fontsize=8, loc="lower right")
-    if noise:
-        level = lambda c: round(c.c0 * np.sqrt(c.d), 4)  # noqa: E731
-        data["tau"] = success_map(panels[0, 1], noise, level, "$\\tau = c_0 \\sqrt{d}$")
-        panels[0, 1].set_title("token noise (m = 250, eta = 1)", fontsize=10)
+    values, noise = (records.of(f"li2023.{study}") for study in ("figure_1b", "token_noise"))
+    drawing, ((left, right),) = canvas(1, 2)
+    data = {"sigma": success_map(left, values, lambda c: c.sigma, "$\\sigma$")}
+    left.set_title("error of the first values", fontsize=10)
+    left.legend(fontsize=8, loc="lower right")
+    level = lambda c: round(c.c0 * np.sqrt(c.d), 4)  # noqa: E731
+    data["tau"] = success_map(right, noise, level, "$\\tau = c_0 \\sqrt{d}$")
+    right.set_title("token noise (m = 250)", fontsize=10)
     return drawing, data
 
 
@@ -185,7 +183,7 @@ SAMPLE_COMPLEXITY = (
             "Share of successful trials at alpha_* = .3, alpha_# = .2, 50 tokens; red: N50. As "
             "printed over sigma (left), and over the token noise tau (right)."
         ),
-        studies=("li2023.figure_1b",),
+        studies=("li2023.figure_1b", "li2023.token_noise"),
         draw=draw_1b,
     ),
     Figure(
