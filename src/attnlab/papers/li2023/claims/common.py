@@ -134,7 +134,8 @@ def threshold_reading(
         )
         detail = "trials succeed at the smallest N already: " + describe(found)
         return Reading(name, "contradicted", share, detail)
-    known = bounded(found)
+    # (13) is infinite where alpha_* <= sigma + tau: such a level has no place on a log scale.
+    known = {x: fit for x, fit in bounded(found).items() if math.isfinite(x)}
     if len(known) < LEAST_LEVELS:
         detail = f"N50 is bounded at {len(known)} of {len(found)} levels: {describe(found)}"
         return Reading(name, "inconclusive", None, detail)
