@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.soak
 
 
-@pytest.fixture(scope="module", params=["yang2024"])
+@pytest.fixture(scope="module", params=["yang2024", "deora2023", "li2023"])
 def reproduced(request, attnlab, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     attnlab.timeout = 1500
