@@ -1,6 +1,7 @@
 """The engines: gradients three ways, the reduction against the full model, and whole runs."""
 
 from dataclasses import replace
+from typing import get_args
 
 import equinox as eqx
 import jax
@@ -15,8 +16,8 @@ from attnlab.dynamics.minibatch import batch_indices, train
 from attnlab.models.shallow_vit import Parameters, output_by_definition
 from attnlab.numerics.derivatives import directional_difference
 from attnlab.numerics.random import stream_key
-from attnlab.papers.li2023 import runs
-from attnlab.papers.li2023.settings import TrainingSettings, resolve
+from attnlab.papers.li2023 import programs, runs
+from attnlab.papers.li2023.settings import Optimiser, TrainingSettings, resolve
 
 SMALL = TrainingSettings(
     N=12, L=20, m=24, d=6, m_a=6, m_b=6, M=4, B=5, c0=0.1, xi=0.5, alpha_sharp=0.15,
@@ -193,6 +194,26 @@ def test_a_run_stops_when_the_training_loss_is_zero_and_any_optimiser_gets_there
         assert float(run.end_time) < 400
         assert float(run.values["loss"][-1]) == 0.0
         assert bool(eqx.filter_jit(lambda e, s: e.is_fitted(s))(engine, run.state))
+
+
+@pytest.mark.parametrize("name", get_args(Optimiser))
+def test_every_optimiser_that_is_named_lowers_the_loss(name):
+    cell = resolve(replace(WHOLE, engine="collapsed"))
+    engine, state, _ = started(cell)
+    of = programs.program(replace(cell, optimiser=name))
+    update = runs._update(of, {"eta": jnp.asarray(1e-3)})
+
+    @eqx.filter_jit
+    def after_some_steps(engine, state):
+        def step(carry, _):
+            state, memory = carry
+            loss, state, memory = update.apply(engine, state, memory)
+            return (state, memory), loss
+
+        return jax.lax.scan(step, (state, update.init(state)), length=20)[1]
+
+    losses = after_some_steps(engine, state)
+    assert float(losses[-1]) < float(losses[0])
 
 
 def test_batches_are_uniform_with_replacement_over_the_samples_in_use():

@@ -277,11 +277,11 @@ def _few(
 
 def _update(of: Program, data: dict[str, Array]) -> Update:
     eta = data["eta"].astype(jnp.dtype(of.dtype))
+    if of.optimiser == "sgd":
+        return minibatch.as_plain(eta, jnp.dtype(of.dtype))
     if of.optimiser == "momentum":
         return OptaxStep(optax.sgd, {"learning_rate": eta, "momentum": MOMENTUM})
-    if of.optimiser == "adam":
-        return OptaxStep(optax.adam, {"learning_rate": eta})
-    return minibatch.as_plain(eta, jnp.dtype(of.dtype))
+    return OptaxStep(getattr(optax, of.optimiser), {"learning_rate": eta})
 
 
 def _test(

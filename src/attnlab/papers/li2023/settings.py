@@ -10,6 +10,11 @@ Confusion = Literal["paper_slice", "constant_ratio", "number"]
 Selector = Literal[
     "none", "random", "irrelevant", "noisy", "attention", "value_norm", "distance", "model"
 ]
+Optimiser = Literal[
+    "sgd", "momentum", "adam", "adamw", "adagrad", "adabelief", "adamax", "amsgrad", "nadam",
+    "radam", "rmsprop", "lion", "lamb", "yogi", "novograd", "sign_sgd",
+]  # fmt: skip
+"""Plain descent, descent with momentum 0.9, or optax's rule of that name with its defaults."""
 CAPACITIES = (128, 512, 2048, 8192)
 """Rows that a compiled program has room for: N itself is data."""
 LARGEST_APPROXIMATE_NOISE = 0.05
@@ -94,7 +99,7 @@ class TrainingSettings:
     stop: Literal["zero_loss", "fixed"] = setting(
         "zero_loss", origin="inferred", samples=False, help="stop at zero training loss, or at T"
     )
-    optimiser: Literal["sgd", "momentum", "adam"] = setting(
+    optimiser: Optimiser = setting(
         "sgd", origin="paper", samples=False, help="how the weights move"
     )
     # --- sparsification
