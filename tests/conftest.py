@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,13 @@ PLUGINS = ROOT / "tests" / "plugins"
 
 def pytest_addoption(parser):
     parser.addoption("--forbid-skips", action="store_true", help="a skipped test fails the run")
+
+
+def pytest_configure(config):
+    # A shell starts background jobs with SIGINT ignored, and children inherit that: tests which
+    # interrupt a command would wait in vain.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)
