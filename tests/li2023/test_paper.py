@@ -8,6 +8,7 @@ import pytest
 from attnlab.cells import Key
 from attnlab.core import BadInput, Records
 from attnlab.papers.li2023 import programs, runs
+from attnlab.papers.li2023.claims import CLAIMS
 from attnlab.papers.li2023.claims.sparsification import PruningLaw, measure_pruning
 from attnlab.papers.li2023.settings import TrainingSettings, resolve
 from attnlab.papers.li2023.studies import STUDIES
@@ -69,14 +70,12 @@ def test_every_cell_of_a_design_has_its_own_draw_unless_it_is_a_comparison():
     assert Key.of(frozen, 0) == Key.of(maps[0], 0)
 
 
-def test_the_worker_groups_exactly_the_cells_that_share_a_program():
-    seen = {}
-    for study in STUDIES:
-        for design in study.designs.values():
-            for cell in map(study.resolve, design.cells):
-                group = study.program(cell)
-                assert seen.setdefault(programs.program(cell), group) == group
-    assert len(set(seen.values())) == len(seen)
+@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.id for claim in CLAIMS])
+def test_every_reading_that_is_returned_is_explained(claim):
+    named = [name for name, _ in claim.readings]
+    for reading in claim.measure(claim.positive(), claim.law).readings if named else ():
+        beginnings = [name.removesuffix("...") for name in named if name.endswith("...")]
+        assert reading.name in named or reading.name.startswith(tuple(beginnings)), reading.name
 
 
 def test_scale_smoke_needs_few_programs():

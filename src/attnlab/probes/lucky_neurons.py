@@ -73,8 +73,9 @@ def neuron_projections(t: Float[Array, ""], view: Parameters, args: PatternConte
     """Projections of the neurons that were best aligned with p_1 (and p_2) at the start.
 
     `lucky_along_own`, `lucky_along_others`: mean projection on their own feature and the mean
-    size of the projection on the others; `lucky_along_own_high`: the mean over the upper half;
-    `unlucky_along`: the mean size over all other neurons and features; `lucky_norm`.
+    positive part of the projection on the others; `lucky_along_own_high`: the mean over the upper
+    half; `unlucky_along`: the mean positive part over all other neurons and over the features that
+    are not discriminative; `lucky_norm`.
     """
     del t
     sets = lucky_sets(args.initial.W_O, args.p, args.used, args.cone)[2]
@@ -89,10 +90,11 @@ def neuron_projections(t: Float[Array, ""], view: Parameters, args: PatternConte
         own.append(mean)
         high.append((above * along[:, k]).sum() / above.sum())
         apart = args.used & (jnp.arange(args.used.size) != k)
-        others.append(weight @ (jnp.abs(along) * apart).sum(1) / rest)
+        others.append(weight @ (jnp.maximum(along, 0) * apart).sum(1) / rest)
         norms.append(weight @ norm)
     unlucky = ~sets.any(0)
-    sizes = (jnp.abs(along) * args.used).sum(1) / args.used.sum()
+    plain = args.used & (jnp.arange(args.used.size) >= DISCRIMINATIVE)
+    sizes = (jnp.maximum(along, 0) * plain).sum(1) / plain.sum()
     return {
         "lucky_along_own": jnp.stack(own).mean(),
         "lucky_along_own_high": jnp.stack(high).mean(),

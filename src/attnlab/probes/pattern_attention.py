@@ -36,8 +36,9 @@ def attention_by_role(t: Float[Array, ""], view: Parameters, args: PatternContex
     `mass_by_role` (4, 4): what queries of a role (first axis) pay in all to keys of a role, in the
     order of `data.pattern_vote.Role`; nan where a role does not occur. `relevant_mass`: what a
     query pays to label-relevant tokens, mean over queries, `least_relevant_mass` the smallest of
-    any query and sample, `relevant_query_mass` the mean over relevant queries;
-    `largest_irrelevant_weight`: on a single token; `effective_tokens`: exp of the entropy.
+    any query and sample, `relevant_query_mass` that of any relevant query;
+    `largest_irrelevant_weight`: of a relevant query on a single other token; `effective_tokens`:
+    exp of the entropy.
     """
     del t
 
@@ -54,8 +55,8 @@ def attention_by_role(t: Float[Array, ""], view: Parameters, args: PatternContex
             role.sum(0),
             jnp.sum(relevant * kept) / kept.sum(),
             jnp.where(kept, relevant, jnp.inf).min(),
-            jnp.sum(relevant * role[:, 0]) / role[:, 0].sum(),
-            (irrelevant * kept[:, None]).max(),
+            jnp.where(role[:, 0] > 0, relevant, jnp.inf).min(),
+            (irrelevant * role[:, :1]).max(),
             jnp.sum(jnp.exp(entropy) * kept) / kept.sum(),
         )
 
@@ -66,7 +67,7 @@ def attention_by_role(t: Float[Array, ""], view: Parameters, args: PatternContex
         "mass_by_role": by_role.sum(0) / count.sum(0)[:, None],
         "relevant_mass": mean.mean(),
         "least_relevant_mass": least.min(),
-        "relevant_query_mass": own.mean(),
+        "relevant_query_mass": own.min(),
         "largest_irrelevant_weight": largest.max(),
         "effective_tokens": tokens.mean(),
     }

@@ -1,4 +1,8 @@
-"""The cells of the li2023 studies. Every cell of a design has seeds of its own."""
+"""The cells of the li2023 studies.
+
+Cells that differ in what is drawn have seeds of their own; those that differ only in training,
+selection or measuring share their draws and are compared pair by pair.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,11 +11,11 @@ from attnlab.papers.li2023.settings import TrainingSettings
 
 MAP = TrainingSettings(engine="collapsed", approximate=True, eta=1.0)
 """The maps: the paper's token noise, by the engine that is approximate for it."""
-SLICE = (0.29, 0.3, 0.32, 0.34, 0.36, 0.39, 0.42, 0.45)
+SLICE = (0.29, 0.3, 0.32, 0.34, 0.36, 0.39, 0.42, 0.45, 0.48)
 RATIO = (0.1, 0.2, 0.3, 0.4, 0.5)
 """At alpha_# = 0.3 alpha_*, which meets (8)."""
 SHARP = (0.0, 0.07, 0.14, 0.21, 0.26)
-SIZES = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
+SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
 FEW_SIZES = (2, 4, 8, 16, 32, 64, 128)
 PAPER_SLICE = (0.28, 0.29, 0.3, 0.31, 0.32, 0.34, 0.35, 0.36, 0.39, 0.42, 0.45, 0.48)
 PAPER_RATIO = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -145,10 +149,11 @@ SPARSE = replace(PRUNE, stop="zero_loss", steps=1500)
 
 
 def sparse(sizes: Sequence[int], *selectors: str) -> tuple[TrainingSettings, ...]:
-    """Cells over N, with 40 % of the tokens removed by each selector, and with none."""
+    """Cells over N, with 40 % of the tokens removed by each selector (noisy: all), and none."""
     cells = [replace(SPARSE, N=N) for N in sizes]
     for name in selectors:
-        cells += [replace(SPARSE, N=N, selector=name, removed=0.4) for N in sizes]  # pyright: ignore[reportArgumentType]
+        removed = SPARSE.noisy_share if name == "noisy" else 0.4
+        cells += [replace(SPARSE, N=N, selector=name, removed=removed) for N in sizes]  # pyright: ignore[reportArgumentType]
     return tuple(cells)
 
 

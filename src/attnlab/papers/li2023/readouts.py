@@ -56,7 +56,7 @@ def steady_gates(of: Program, data: dict[str, Array], state: Parameters, drawn: 
     return (gates(drawn.parameters) == gates(state)).mean()
 
 
-def norms(drawn: Start, data: dict[str, Array]) -> dict[str, Array]:
+def norms(of: Program, drawn: Start, data: dict[str, Array]) -> dict[str, Array]:
     """What Assumption 1 asks of the first maps: their errors at the patterns and their norms."""
     mu = mean_directions(data)
     used = jnp.arange(mu.shape[0]) < data["M"]
@@ -64,11 +64,15 @@ def norms(drawn: Start, data: dict[str, Array]) -> dict[str, Array]:
     features = {"W_V": drawn.features.p, "W_K": drawn.features.q, "W_Q": drawn.features.r}
     for name, feature in features.items():
         W = getattr(drawn.parameters, name)[0].astype(float)
-        heads = feature.shape[0] if name == "W_V" else 1
-        error = jnp.linalg.norm(heads * W @ mu.T - feature[0], axis=0)
+        error = jnp.linalg.norm(_parts(of, name) * W @ mu.T - feature[0], axis=0)
         values[f"error_{name}"] = jnp.where(used, error, 0).max()
         values[f"norm_{name}"] = jnp.linalg.norm(W, 2)
     return values
+
+
+def _parts(of: Program, name: str) -> int:
+    """Into how many heads a feature is divided: values that are added up."""
+    return of.heads if name == "W_V" and of.combination == "sum" else 1
 
 
 def token_statistics(
@@ -80,7 +84,7 @@ def token_statistics(
     values = {}
     features = {"W_V": drawn.features.p, "W_K": drawn.features.q, "W_Q": drawn.features.r}
     for name, feature in features.items():
-        W = getattr(drawn.parameters, name)[0].astype(float) * (of.heads if name == "W_V" else 1)
+        W = getattr(drawn.parameters, name)[0].astype(float) * _parts(of, name)
         values[f"token_error_{name}"] = jnp.linalg.norm(X @ W.T - feature[0].T[kind], axis=1).max()
     values["largest_noise"] = jnp.linalg.norm(X - mean_directions(data)[kind], axis=1).max()
     some = X[: of.L]

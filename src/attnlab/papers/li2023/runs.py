@@ -21,7 +21,8 @@ from attnlab.numerics.random import stream_key
 from attnlab.papers.li2023 import readouts
 from attnlab.papers.li2023.engines.collapsed import Collapsed, sums_by_pattern
 from attnlab.papers.li2023.engines.exact import Exact
-from attnlab.papers.li2023.programs import Program, numbers, program
+from attnlab.papers.li2023.inputs import numbers
+from attnlab.papers.li2023.programs import Program, program
 from attnlab.papers.li2023.settings import TrainingSettings
 from attnlab.papers.li2023.summaries import summarise
 from attnlab.probes.lucky_neurons import (
@@ -103,7 +104,7 @@ def _run(of: Program, keys: dict[str, PRNGKeyArray], data: dict[str, Array]) -> 
         "ending": ended.ending,
         "train_loss": ended.values["loss"][-1],
         **test,
-        **readouts.norms(drawn, data),
+        **readouts.norms(of, drawn, data),
         **readouts.token_statistics(of, data, drawn, few),
         **(readouts.class_projections(drawn, ended.state) if of.classes == 4 else {}),
     }

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from attnlab.core import Design, Study
 from attnlab.papers.li2023 import designs
+from attnlab.papers.li2023.programs import program
 from attnlab.papers.li2023.settings import TrainingSettings, resolve
 
 LETTERS = (("a", 10), ("b", 15), ("c", 20))
@@ -18,33 +19,6 @@ def _cost(cell: TrainingSettings) -> float:
     return 0.03 + probes + steps * cell.B * (sample * (10 if cell.engine == "collapsed" else 1))
 
 
-def _program(cell: TrainingSettings):
-    """What a compiled run depends on; the worker's own module says it to the letter."""
-    return (
-        cell.engine,
-        cell.capacity,
-        cell.L,
-        cell.d,
-        cell.M if cell.engine == "collapsed" and cell.M <= 5 else 0,
-        cell.classes,
-        cell.set_size,
-        cell.m,
-        cell.heads,
-        cell.combination,
-        cell.skip and cell.engine == "exact",
-        cell.fractions,
-        cell.balance,
-        cell.initial,
-        cell.error,
-        cell.optimiser,
-        cell.selector == "model",
-        cell.test_samples,
-        cell.probes,
-        cell.records if cell.probes == "dynamics" else 0,
-        cell.dtype,
-    )
-
-
 def _study(name: str, summary: str, smoke: Design, quick: Design, paper: Design) -> Study:
     return Study(
         id=f"li2023.{name}",
@@ -54,7 +28,7 @@ def _study(name: str, summary: str, smoke: Design, quick: Design, paper: Design)
         designs={"smoke": smoke, "quick": quick, "paper": paper},
         cost=_cost,
         resolve=resolve,
-        program=_program,
+        program=program,
     )
 
 
@@ -99,12 +73,12 @@ STUDIES = (
         "figure_1b",
         "success over the first values' error sigma, by N",
         # 100 tokens, not 50: the program of the maps.
-        Design(designs.errors((0.0, 0.2, 0.4, 0.6), (8, 16, 32, 64, 128), L=100), 4, 5),
+        Design(designs.errors((0.1, 0.2, 0.4, 0.6), (8, 16, 32, 64, 128), L=100), 4, 5),
         Design(
-            designs.errors((0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (8, 16, 24, 32, 48, 64, 96)), 6, 5
+            designs.errors((0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (8, 16, 24, 32, 48, 64, 96)), 6, 5
         ),
         Design(
-            designs.errors((0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), designs.PAPER_SIZES[4:]), 20
+            designs.errors((0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), designs.PAPER_SIZES[4:]), 20
         ),
     ),
     _study(
@@ -119,7 +93,7 @@ STUDIES = (
         "iterations until the training loss is zero, over fractions, step size and first errors",
         Design(
             designs.times(
-                designs.SLICE, (0.2, 0.3, 0.4, 0.5), (0.2, 0.3, 0.5), (0.0, 0.2), (0.0, 0.4)
+                designs.SLICE, (0.2, 0.3, 0.4, 0.5), (0.2, 0.3, 0.5), (0.05, 0.3), (0.04, 0.4)
             ),
             2,
             1,
@@ -129,8 +103,8 @@ STUDIES = (
                 designs.SLICE,
                 designs.RATIO,
                 (0.15, 0.2, 0.3, 0.4, 0.5),
-                (0.0, 0.05, 0.15, 0.2, 0.25, 0.3),
-                (0.0, 0.08, 0.16, 0.24, 0.32, 0.4),
+                (0.05, 0.15, 0.2, 0.25, 0.3, 0.35),
+                (0.04, 0.08, 0.16, 0.24, 0.32, 0.4),
             ),
             4,
             2,
@@ -140,8 +114,8 @@ STUDIES = (
                 designs.PAPER_SLICE,
                 designs.PAPER_RATIO,
                 (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
-                (0.0, 0.05, 0.15, 0.2, 0.25, 0.3),
-                (0.0, 0.08, 0.16, 0.24, 0.32, 0.4),
+                (0.05, 0.15, 0.2, 0.25, 0.3, 0.35),
+                (0.04, 0.08, 0.16, 0.24, 0.32, 0.4),
             ),
             20,
         ),
@@ -234,8 +208,8 @@ STUDIES = (
     _study(
         "sparsified",
         "success and iterations with 40 % of the tokens removed, by N",
-        Design(designs.sparse((32, 128), "irrelevant", "random"), 2),
-        Design(designs.sparse((32, 128), "irrelevant", "random"), 8),
+        Design(designs.sparse((32, 128), "irrelevant", "random"), 3),
+        Design(designs.sparse((32, 128), "irrelevant", "noisy", "random"), 8),
         Design(
             designs.sparse((16, 32, 64, 128, 256), "irrelevant", "noisy", "attention", "random"), 20
         ),
@@ -252,7 +226,7 @@ STUDIES = (
         "extension G.2: each pattern a set of two vectors",
         Design((designs.SETS,), 3),
         Design((designs.SETS,), 16, 4),
-        Design((designs.SETS, replace(designs.SETS, set_distance=1.0)), 30),
+        Design((designs.SETS,), 30),
     ),
     _study(
         "heads",

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnlab.core import Claim, Control, Measurement, Records
-from attnlab.papers.li2023.claims.common import data_hypotheses, share_reading, trial
-from attnlab.papers.li2023.claims.neurons import all_of
+from attnlab.papers.li2023.claims.common import all_of, data_hypotheses, share_reading, trial
 from attnlab.papers.li2023.theory import conditions
 
 DYNAMICS = "li2023.dynamics"

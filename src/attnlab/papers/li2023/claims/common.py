@@ -7,9 +7,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnlab.core import Control, Effect, Hypothesis, Outcome, Reading, Record, Records
+from attnlab.core import (
+    Control,
+    Effect,
+    Hypothesis,
+    Measurement,
+    Outcome,
+    Reading,
+    Record,
+    Records,
+)
 from attnlab.evidence.fits import fit_exponent
 from attnlab.evidence.intervals import decide_at_least, decide_at_most, decide_equal, wilson
+from attnlab.evidence.multiplicity import combine_outcomes
 from attnlab.evidence.threshold import ThresholdFit, fit_threshold
 from attnlab.papers.li2023.settings import TrainingSettings, resolve
 from attnlab.papers.li2023.theory import conditions
@@ -54,6 +64,14 @@ def share_reading(
     return Reading(name, decide_at_least(found.low, found.high, probability), found, detail)
 
 
+def all_of(name: str, parts: list[Reading]) -> Measurement:
+    """A conjunction with its parts as further readings."""
+    outcome = combine_outcomes([part.outcome for part in parts])
+    decisive = [part for part in parts if part.outcome == outcome] or parts
+    detail = "; ".join(f"{part.name}: {part.outcome}" for part in parts)
+    return Measurement((Reading(name, outcome, decisive[0].effect, detail), *parts))
+
+
 @dataclass(frozen=True)
 class PowerLaw:
     """An exponent: exactly, at least or at most."""
@@ -82,6 +100,11 @@ def inverse_fraction(cell: TrainingSettings) -> float:
 def inverse_gap(cell: TrainingSettings) -> float:
     """1 / (alpha_* - alpha_#)."""
     return 1 / cell.gap
+
+
+def inverse_relative_gap(cell: TrainingSettings) -> float:
+    """alpha_* / (alpha_* - alpha_#) = 1 / (1 - alpha_#/alpha_*)."""
+    return cell.alpha_star / cell.gap
 
 
 def thresholds(records: Records, level: Callable[[Any], Any]) -> dict[Any, ThresholdFit]:
@@ -185,14 +208,14 @@ def straight_line_reading(name: str, points: Mapping[float, float], what: str) -
 
 
 def theorem_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
-    """Theorem 1's hypotheses at the cell that misses (8) by the most, and what runs tell."""
-    rows = conditions.hypotheses({r.cell for r in records})
+    """Theorem 1's hypotheses, each at its worst cell, and what runs tell."""
+    rows = conditions.hypotheses(r.cell for r in records)
     return (*rows, *_of_the_runs(records))
 
 
 def data_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
     """The same without (8), for the paper's figures, whose own settings break it in part."""
-    return conditions.hypotheses({r.cell for r in records}, with_8=False)
+    return conditions.hypotheses((r.cell for r in records), with_8=False)
 
 
 def _of_the_runs(records: Records) -> tuple[Hypothesis, ...]:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlab.core import Claim, Control, Measurement, Reading, Record, Records
-from attnlab.evidence.multiplicity import combine_outcomes
+from attnlab.core import Claim, Control, Measurement, Record, Records
 from attnlab.papers.li2023.claims.common import (
+    all_of,
     share_reading,
     theorem_hypotheses,
     trial,
@@ -22,14 +22,6 @@ SIZES = {"alpha_star": 0.5, "alpha_sharp": 0.05}
 def plain(records: Records) -> Records:
     """The runs with the paper's hinge."""
     return records.where(margin=1.0)
-
-
-def all_of(name: str, parts: list[Reading]) -> Measurement:
-    """A conjunction with its parts as further readings."""
-    outcome = combine_outcomes([part.outcome for part in parts])
-    decisive = [part for part in parts if part.outcome == outcome] or parts
-    detail = "; ".join(f"{part.name}: {part.outcome}" for part in parts)
-    return Measurement((Reading(name, outcome, decisive[0].effect, detail), *parts))
 
 
 # --- lemma 2, claim 1 -------------------------------------------------------------------------
@@ -95,13 +87,14 @@ CLAIM_1 = Claim(
     title="Lucky neurons grow along their own feature only",
     statement=(
         "The projection of a lucky neuron on its own feature p_1 (or p_2) grows at least like "
-        "eta^2 t^2; its projections on other features, and all of an unlucky neuron's, stay "
-        "below xi."
+        "eta^2 t^2; its projections on other features, and an unlucky neuron's on the features "
+        "that are not discriminative, stay below xi."
     ),
     measured=(
         "Neurons best aligned with p_1 or p_2 at the start, means over them: own projection at "
-        "least doubled by the end of training, the mean size of every other one at most xi, and "
-        "of unlucky neurons' at most xi. The share of runs: supported above 0.9."
+        "least doubled by the end of training (the rate has an unknown constant), the mean "
+        "positive part of every other one at most xi, and of unlucky neurons' at most xi. The "
+        "share of runs: supported above 0.9."
     ),
     studies=(DYNAMICS, SHARED),
     measure=measure_claim_1,
@@ -114,6 +107,9 @@ CLAIM_1 = Claim(
     positive=neuron_fixture,
     readings=(
         ("all parts", "output weights per position: the three parts"),
+        ("own feature grows", "lucky neurons along p_1 or p_2"),
+        ("other features stay below xi", "lucky neurons along every other feature"),
+        ("unlucky neurons stay below xi", "along p_3, p_4, ..."),
         ("shared weights: ...", "the parts with one vector of output weights for all positions"),
     ),
     notes="(92) presumes one sign of a_(l)i for all l, which only shared weights have.",

@@ -18,6 +18,7 @@ from attnlab.papers.li2023.claims.common import (
     data_hypotheses,
     exponent_reading,
     inverse_fraction,
+    inverse_relative_gap,
     slices,
     step_trials,
     theorem_hypotheses,
@@ -101,7 +102,7 @@ FIGURE_3 = Claim(
     ),
     notes=(
         "The figure's settings are lost in our text: inferred. `Without attention` is Proposition "
-        "1's network; uniform attention is something else and needs hardly any samples."
+        "1's network."
     ),
 )
 
@@ -117,6 +118,7 @@ def measure_proposition_1(records: Records, law: PowerLaw) -> Measurement:
     frozen = records.where(attention="frozen")
     paper, ratio, _ = slices(frozen).values()
     half = replace(law, exponent=law.exponent / 4)
+    square = replace(law, exponent=law.exponent / 2)
 
     def stated(cell) -> float:
         return least_samples_without_attention(sizes_of(cell))
@@ -125,6 +127,9 @@ def measure_proposition_1(records: Records, law: PowerLaw) -> Measurement:
         (
             threshold_reading("constant ratio", ratio, inverse_fraction, law, "1/alpha_*"),
             threshold_reading("paper slice", paper, inverse_fraction, law, "1/alpha_*"),
+            threshold_reading(
+                "both slices, relative gap", frozen, inverse_relative_gap, square, "alpha_*/gap"
+            ),
             threshold_reading("paper slice, (13)", paper, stated, half, "(13)"),
             threshold_reading("constant ratio, (13)", ratio, stated, half, "(13)"),
         )
@@ -154,6 +159,7 @@ PROPOSITION_1 = Claim(
     readings=(
         ("constant ratio", "alpha_# / alpha_* = 0.3, where (8) holds"),
         ("paper slice", "alpha_# = 0.5 - alpha_*"),
+        ("both slices, relative gap", "in 1/(1 - alpha_#/alpha_*), exponent 2 (ours)"),
         ("paper slice, (13)", "in (13)'s own regressor, exponent 1"),
         ("constant ratio, (13)", "the same at a constant ratio"),
     ),

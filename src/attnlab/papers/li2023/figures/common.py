@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.core import Records
-from attnlab.evidence.threshold import fit_threshold
+from attnlab.papers.li2023.claims.common import thresholds
 
 
 def canvas(rows: int, columns: int, width: float = 4.6, height: float = 3.5) -> tuple[Any, Any]:
@@ -37,17 +37,12 @@ def success_map(panel: Any, records: Records, level: Any, label: str) -> dict[st
     xs = sorted({level(r.cell) for r in records})
     sizes = sorted({r.cell.N for r in records})
     rates = np.full((len(sizes), len(xs)), np.nan)
-    found = []
     for column, x in enumerate(xs):
-        own = Records(r for r in records if level(r.cell) == x)
-        won, tried = [], []
         for row, N in enumerate(sizes):
-            part = own.where(N=N)
-            won.append(sum(bool(r["success"]) for r in part))
-            tried.append(len(part))
-            if part:
-                rates[row, column] = won[-1] / tried[-1]
-        found.append(fit_threshold(sizes, won, tried))
+            own = [bool(r["success"]) for r in records if level(r.cell) == x and r.cell.N == N]
+            if own:
+                rates[row, column] = np.mean(own)
+    found = list(thresholds(records, level).values())
     panel.pcolormesh(
         np.arange(len(xs) + 1) - 0.5,
         np.arange(len(sizes) + 1) - 0.5,

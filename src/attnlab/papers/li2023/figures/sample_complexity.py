@@ -6,7 +6,7 @@ import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.evidence.fits import fit_exponent
-from attnlab.evidence.threshold import fit_threshold
+from attnlab.papers.li2023.claims.common import bounded, thresholds
 from attnlab.papers.li2023.figures.common import canvas, log_axes, numbers, success_map
 
 SLICES = (
@@ -19,7 +19,7 @@ MARKS = {"paper_slice": "o", "constant_ratio": "s", "number": "^"}
 
 def draw_1a(records: Records) -> tuple[Any, dict[str, Any]]:
     """Success maps on the three slices, and N50 against both laws."""
-    drawing, ((paper, ratio, fixed), (star, gap, empty)) = canvas(2, 3, width=4.2)
+    drawing, ((paper, ratio, fixed), (star, gap, relative)) = canvas(2, 3, width=4.2)
     data: dict[str, Any] = {}
     levels = (
         (paper, lambda c: round(c.alpha_star**-2, 6), "$\\alpha_*^{-2}$"),
@@ -33,7 +33,9 @@ def draw_1a(records: Records) -> tuple[Any, dict[str, Any]]:
     for panel, regressor, label in (
         (star, lambda c: c.alpha_star**-2, "$\\alpha_*^{-2}$"),
         (gap, lambda c: c.gap**-2, "$(\\alpha_* - \\alpha_\\#)^{-2}$"),
-    ):
+        (relative, lambda c: (c.gap / c.alpha_star) ** -2,
+         "$(1 - \\alpha_\\#/\\alpha_*)^{-2}$"),
+    ):  # fmt: skip
         for rule, title in SLICES:
             part = records.where(confusion=rule)
             x, y, low, high = _points(part, regressor)
@@ -44,36 +46,21 @@ def draw_1a(records: Records) -> tuple[Any, dict[str, Any]]:
         panel.set(xlabel=label, ylabel="N50")
         log_axes(panel)
     star.legend(fontsize=7)
-    edges = np.array(gap.get_xlim())
-    gap.plot(edges, 0.35 * edges, color="grey", lw=0.8, ls=":", label="slope 1")
-    gap.set_xlim(*edges)
-    gap.legend(fontsize=7)
-    empty.axis("off")
-    empty.text(
-        0,
-        0.5,
-        "Tiles: share of trials with test loss < 1e-3\n(black: none, white: all).\n"
-        "Below: N50 at the levels where the sizes\nbound it, against alpha_*^-2 and against\n"
-        "the gap alpha_* - alpha_#.",
-        fontsize=9,
-        va="center",
-    )
+    edges = np.array(relative.get_xlim())
+    relative.plot(edges, 4 * edges, color="grey", lw=0.8, ls=":", label="slope 1")
+    relative.set_xlim(*edges)
+    relative.legend(fontsize=7, loc="lower right")
     return drawing, data
 
 
 def _points(records: Records, regressor) -> tuple[list[float], list[float], list, list]:
-    x, y, low, high = [], [], [], []
-    for fraction in sorted({(r.cell.alpha_star, r.cell.sharp) for r in records}):
-        own = Records(r for r in records if (r.cell.alpha_star, r.cell.sharp) == fraction)
-        sizes = sorted({r.cell.N for r in own})
-        won = [sum(bool(r["success"]) for r in own.where(N=N)) for N in sizes]
-        fit = fit_threshold(sizes, won, [len(own.where(N=N)) for N in sizes])
-        if fit.censored == "no":
-            x.append(float(regressor(own[0].cell)))
-            y.append(fit.n50)
-            low.append(fit.n50 - fit.low)
-            high.append(fit.high - fit.n50)
-    return x, y, low, high
+    """N50 with its errors at every pair of fractions where the sizes bound it."""
+    found = bounded(thresholds(records, lambda c: (c.alpha_star, c.sharp)))
+    cells = {(r.cell.alpha_star, r.cell.sharp): r.cell for r in records}
+    x = [float(regressor(cells[level])) for level in found]
+    fits = list(found.values())
+    low, high = [f.n50 - f.low for f in fits], [f.high - f.n50 for f in fits]
+    return x, [f.n50 for f in fits], low, high
 
 
 def draw_1b(records: Records) -> tuple[Any, dict[str, Any]]:
@@ -170,8 +157,9 @@ SAMPLE_COMPLEXITY = (
         caption=(
             "Upper row: share of successful trials on the paper's slice, at a constant ratio "
             "alpha_#/alpha_*, and at alpha_* = .35 with alpha_# varied; red: N50 with its 95 % "
-            "credible interval. Lower row: N50 against alpha_*^-2, where the three slices fall "
-            "apart, and against gap^-2."
+            "credible interval; tiles are black where no trial has a test loss below 1e-3 and "
+            "white where all have. Lower row: N50 where the sizes bound it, against alpha_*^-2 and "
+            "gap^-2, where the slices fall apart, and against (1 - alpha_#/alpha_*)^-2."
         ),
         studies=("li2023.figure_1a",),
         draw=draw_1a,

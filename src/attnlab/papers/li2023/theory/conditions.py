@@ -9,16 +9,20 @@ is given beside it where (5) is checked.
 """
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnlab.core import Hypothesis
+from attnlab.core import ConstantKind, Hypothesis
+from attnlab.papers.li2023.settings import TrainingSettings
 
 LARGEST_EPS_S = 0.5
 """(8) asks for some eps_S in (0, 1/2): its weakest form is the limit 1/2."""
 KAPPA = math.sqrt(2)
 """The distance of two orthonormal patterns."""
+
+_Number = Callable[[TrainingSettings], float]
 
 
 @dataclass(frozen=True)
@@ -130,23 +134,45 @@ def stated_attention(
     return 1 / (high + L - relevant), nu, low * nu
 
 
-def hypotheses(cells, *, with_8: bool = True) -> tuple[Hypothesis, ...]:
-    """The hypotheses of Theorem 1 at the cell that misses (8) by the most."""
-    cells = list(cells)
-    worst = max(cells, key=lambda c: least_relevant_fraction(sizes_of(c)) / c.alpha_star)
-    s = sizes_of(worst)
+def hypotheses(cells: Iterable[TrainingSettings], *, with_8: bool = True) -> tuple[Hypothesis, ...]:
+    """The hypotheses of Theorem 1, each at the cell that is worst for it."""
+    cells = list(dict.fromkeys(cells))
+
+    def at_most(name: str, value: _Number, bound: _Number, constant: ConstantKind = "given"):
+        worst = max(cells, key=lambda c: value(c) - bound(c))
+        return Hypothesis(name, value(worst), bound(worst), "<=", constant)
+
+    def at_least(name: str, value: _Number, bound: _Number, constant: ConstantKind = "given"):
+        worst = min(cells, key=lambda c: value(c) - bound(c))
+        return Hypothesis(name, value(worst), bound(worst), ">=", constant)
+
+    def of(formula: Callable[[Sizes], float]) -> _Number:
+        return lambda cell: formula(sizes_of(cell))
+
     rows = [
-        Hypothesis("(5) tau <= kappa/4, .99 quantile", noise_quantile(worst), KAPPA / 4, "<="),
-        Hypothesis("tau <= min(sigma, delta)", s.tau, min(s.sigma, s.delta), "<="),
-        Hypothesis("delta <= 1/2", s.delta, 0.5, "<="),
-        Hypothesis("sigma = O(1/M)", s.sigma, 1 / s.M, "<=", "unknown"),
-        Hypothesis("(9) batch size", s.B, least_batch(s), ">=", "unknown"),
-        Hypothesis("width: m >= M^2 log N", s.m, s.M**2 * math.log(max(s.N, 2)), ">=", "unknown"),
-        Hypothesis("M < m_a, m_b", s.M, min(worst.m_a, worst.m_b) - 1, "<="),
+        at_most("(5) tau <= kappa/4, .99 quantile", noise_quantile, lambda _: KAPPA / 4),
+        at_most("tau <= min(sigma, delta)", token_noise, lambda c: min(c.sigma, c.delta)),
+        at_most("delta <= 1/2", lambda c: c.delta, lambda _: 0.5),
+        at_most("sigma = O(1/M)", lambda c: c.sigma, lambda c: 1 / c.M, "unknown"),
+        at_least("(9) batch size", lambda c: c.B, of(least_batch), "unknown"),
+        at_least("(10) samples", lambda c: c.N, of(least_samples), "unknown"),
+        at_least("width: m >= M^2 log N", lambda c: c.m, of(_least_width), "unknown"),
+        room_for_patterns(cells),
     ]
     if with_8:
-        rows.insert(0, Hypothesis("(8) with eps_S = 1/2", s.alpha_star, least_relevant_fraction(s)))
+        rows.insert(0, at_least("(8) with eps_S = 1/2", lambda c: c.alpha_star,
+                                of(least_relevant_fraction)))  # fmt: skip
     return tuple(rows)
+
+
+def room_for_patterns(cells: Iterable[TrainingSettings]) -> Hypothesis:
+    """M < m_a, m_b at the cell with the least room."""
+    worst = max(cells, key=lambda c: c.M - min(c.m_a, c.m_b))
+    return Hypothesis("M < m_a, m_b", worst.M, min(worst.m_a, worst.m_b) - 1, "<=")
+
+
+def _least_width(s: Sizes) -> float:
+    return s.M**2 * math.log(max(s.N, 2))
 
 
 def _inverse_square(x: float) -> float:
