@@ -35,7 +35,7 @@ from attnlab.papers.li2023.settings import TrainingSettings, resolve
 from attnlab.papers.li2023.studies import STUDIES
 
 CELL = TrainingSettings(N=100, c0=0.01, engine="exact", margin=1e6)
-ETA = 1e-6
+ETA = 1e-4
 """So small that the margin is never met and weights stay finite; the work is the same."""
 
 
