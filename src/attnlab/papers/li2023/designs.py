@@ -131,12 +131,13 @@ def pruned(
 
 
 def variants(selectors: Sequence[str], most: float) -> tuple[TrainingSettings, ...]:
-    """Other readings of figure 5: longer training, kept tokens numbered anew, others zeroed."""
+    """Other readings of figure 5: longer training, tokens numbered anew, zeroed, at test only."""
     levels = (PRUNE.noisy_share, most)
     return (
         *pruned(selectors, levels, replace(PRUNE, steps=LONGER)),
         *pruned(selectors, levels, replace(PRUNE, positions="renumbered"))[1:],
         *pruned(selectors, levels, replace(PRUNE, removal="zeroed"))[1:],
+        *pruned(selectors, levels, replace(PRUNE, prune_at="test"))[1:],
     )
 
 

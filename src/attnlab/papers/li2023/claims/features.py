@@ -13,7 +13,15 @@ from attnlab.papers.li2023.claims.common import (
     theorem_hypotheses,
     trial,
 )
-from attnlab.papers.li2023.claims.neurons import DYNAMICS, SIZES, STOPPED, plain
+from attnlab.papers.li2023.claims.neurons import (
+    DYNAMICS,
+    SHARED,
+    SHARED_READING,
+    SIZES,
+    STOPPED,
+    beside_shared,
+    plain,
+)
 from attnlab.papers.li2023.theory.conditions import token_noise
 
 # --- lemma 2, claim 2 -------------------------------------------------------------------------
@@ -92,8 +100,8 @@ CLAIM_2 = Claim(
         "discriminative patterns, and more than the mean of the others. The share of runs: "
         "supported above 0.9. Aside: whether |q_1|^2 is nearer to linear in log t or in t."
     ),
-    studies=(DYNAMICS,),
-    measure=measure_claim_2,
+    studies=(DYNAMICS, SHARED),
+    measure=beside_shared(measure_claim_2),
     law=FeatureLaw(),
     hypotheses=theorem_hypotheses,
     controls=(
@@ -105,6 +113,7 @@ CLAIM_2 = Claim(
         ("growth", "both parts"),
         ("keys and queries grow", "of mu_1 and mu_2"),
         ("more than the other patterns'", "than those of mu_3, mu_4, ..."),
+        SHARED_READING,
         ("like log t", "R^2 of |q_1|^2 over log t against that over t"),
     ),
 )
@@ -162,8 +171,8 @@ CLAIM_3 = Claim(
         "recorded; beside it the part of W_V mu_j off the span of the first features, in which "
         "the neurons' own parts are included."
     ),
-    studies=(DYNAMICS,),
-    measure=measure_claim_3,
+    studies=(DYNAMICS, SHARED),
+    measure=beside_shared(measure_claim_3),
     law=ValueLaw(),
     hypotheses=theorem_hypotheses,
     controls=(
@@ -173,6 +182,7 @@ CLAIM_3 = Claim(
     positive=value_fixture,
     readings=(
         ("values grow", "along p_1 and p_2"),
+        SHARED_READING,
         ("off the first features", "at most sigma + tau, neurons' parts included"),
     ),
     notes="Errata: (50) prints p_1 for p_2 and (51) p_1 for p_k; checked as corrected.",

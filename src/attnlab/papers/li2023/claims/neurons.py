@@ -1,6 +1,8 @@
 """What neurons learn: Lemma 2, claim 1 and its header."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +21,30 @@ STOPPED = Control(
 SIZES = {"alpha_star": 0.5, "alpha_sharp": 0.05}
 
 
+SHARED_READING = (
+    "shared weights: ...",
+    "the same with one vector of output weights for all places",
+)
+
+
 def plain(records: Records) -> Records:
     """The runs with the paper's hinge."""
     return records.where(margin=1.0)
+
+
+def beside_shared(measure: Callable[[Records, Any], Measurement]):
+    """The measure on the study with weights per position, and then on that with shared ones.
+
+    The proofs presume one sign of a_(l)i for all l, which only shared weights have.
+    """
+
+    def both(records: Records, law: Any) -> Measurement:
+        shared = records.of(SHARED)
+        others = measure(shared, law).readings if shared else ()
+        named = (replace(reading, name=f"shared weights: {reading.name}") for reading in others)
+        return Measurement((*measure(records.of(DYNAMICS), law).readings, *named))
+
+    return both
 
 
 # --- lemma 2, claim 1 -------------------------------------------------------------------------
@@ -38,28 +61,23 @@ class NeuronLaw:
 
 def measure_claim_1(records: Records, law: NeuronLaw) -> Measurement:
     """Growth of the lucky neurons' own projection, and the bound xi on every other one."""
-    parts = []
-    for prefix, study in (("", DYNAMICS), ("shared weights: ", SHARED)):
-        runs = plain(records.of(study))
-        own = [r["lucky_along_own"][-1] >= law.growth * r["lucky_along_own"][0] for r in runs]
-        others = [r["lucky_along_others"][-1] <= law.others * r.cell.xi for r in runs]
-        unlucky = [r["unlucky_along"][-1] <= law.others * r.cell.xi for r in runs]
-        size = [r["unlucky_along"][-1] / r.cell.xi for r in runs]
-        grown = [r["lucky_along_own"][-1] / r["lucky_along_own"][0] for r in runs]
-        share = "share of runs"
-        detail = f"growth {np.mean(grown):.3g} at the mean" if grown else ""
-        parts += [
-            share_reading(f"{prefix}own feature grows", share, own, detail=detail),
-            share_reading(f"{prefix}other features stay below xi", share, others),
-            share_reading(
-                f"{prefix}unlucky neurons stay below xi",
-                share,
-                unlucky,
-                detail=f"mean size over xi {np.mean(size):.3g}" if size else "",
-            ),
-        ]
-    first = all_of("all parts", parts[:3])
-    return Measurement((*first.readings, *parts[3:]))
+    runs = plain(records)
+    own = [r["lucky_along_own"][-1] >= law.growth * r["lucky_along_own"][0] for r in runs]
+    others = [r["lucky_along_others"][-1] <= law.others * r.cell.xi for r in runs]
+    unlucky = [r["unlucky_along"][-1] <= law.others * r.cell.xi for r in runs]
+    size = [r["unlucky_along"][-1] / r.cell.xi for r in runs]
+    grown = [r["lucky_along_own"][-1] / r["lucky_along_own"][0] for r in runs]
+    share = "share of runs"
+    return all_of(
+        "all parts",
+        [
+            share_reading("own feature grows", share, own,
+                          detail=f"growth {np.mean(grown):.3g} at the mean" if grown else ""),
+            share_reading("other features stay below xi", share, others),
+            share_reading("unlucky neurons stay below xi", share, unlucky,
+                          detail=f"mean over xi {np.mean(size):.3g}" if size else ""),
+        ],
+    )  # fmt: skip
 
 
 def _runs_of_both_studies(values: dict[str, np.ndarray]) -> Records:
@@ -97,7 +115,7 @@ CLAIM_1 = Claim(
         "share of runs: supported above 0.9."
     ),
     studies=(DYNAMICS, SHARED),
-    measure=measure_claim_1,
+    measure=beside_shared(measure_claim_1),
     law=NeuronLaw(),
     hypotheses=theorem_hypotheses,
     controls=(
@@ -110,7 +128,7 @@ CLAIM_1 = Claim(
         ("own feature grows", "lucky neurons along p_1 or p_2"),
         ("other features stay below xi", "lucky neurons along every other feature"),
         ("unlucky neurons stay below xi", "along p_3, p_4, ..."),
-        ("shared weights: ...", "the parts with one vector of output weights for all positions"),
+        SHARED_READING,
     ),
     notes="(92) presumes one sign of a_(l)i for all l, which only shared weights have.",
 )

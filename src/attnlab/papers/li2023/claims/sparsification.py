@@ -45,11 +45,12 @@ def measure_pruning(records: Records, law: PruningLaw) -> Measurement:
     """Oracles must cut the loss, random removal must not; beside it the study's other readings."""
     shortest, *longer = sorted({r.cell.steps for r in records})
     none = records.where(steps=shortest, selector="none")
-    plain = {"positions": "original", "removal": "excluded"}
+    plain = {"positions": "original", "removal": "excluded", "prune_at": "both"}
     others = {f"{steps} steps": records.where(steps=steps, **plain) for steps in longer}
     for name, change in (
         ("renumbered", {"positions": "renumbered"}),
         ("set to zero", {"removal": "zeroed"}),
+        ("at test only", {"prune_at": "test"}),
     ):
         own = records.where(steps=shortest, **(plain | change))
         if own:
@@ -117,6 +118,7 @@ OTHER_READINGS = (
     ("model", "the least attention in a model trained before (scale paper)"),
     ("400 steps: ...", "trained on, until the training loss is zero with all tokens"),
     ("set to zero: ...", "removed tokens stay in the softmax as zero vectors"),
+    ("at test only: ...", "trained on all tokens"),
     ("renumbered: ...", "output weights go with the place among the kept tokens"),
 )
 """What only figure 5 has."""

@@ -68,7 +68,8 @@ def draw_pruning(records: Records) -> tuple[Any, dict[str, Any]]:
     drawing, ((share, saved),) = canvas(1, 2)
     # The primary reading; the others are in the claim.
     shortest = min(r.cell.steps for r in records)
-    records = records.where(steps=shortest, positions="original", removal="excluded")
+    plain = {"positions": "original", "removal": "excluded", "prune_at": "both"}
+    records = records.where(steps=shortest, **plain)
     none = records.where(selector="none")
     data: dict[str, Any] = {}
     for name in [n for n in WORDS if records.where(selector=n)]:
