@@ -196,7 +196,7 @@ STUDIES = (
         _study(
             f"figure_8{letter}",
             f"the same with M = {M} patterns in R^20",
-            Design(designs.pruned(designs.ORACLES, (0.3,), designs.wider(M)), 3),
+            Design(designs.pruned(designs.ORACLES, (0.3, 0.6), designs.wider(M)), 3),
             Design(designs.pruned(designs.ORACLES, (0.3, 0.6), designs.wider(M)), 6),
             Design(
                 designs.pruned(designs.ORACLES, (0.1, 0.2, 0.3, 0.45, 0.6), designs.wider(M, 1000)),
