@@ -28,7 +28,7 @@ class Options:
     """What every command that runs something takes."""
 
     scale: Annotated[str, arg(metavar="smoke|quick|paper")] = "quick"
-    """How large: smoke (seconds), quick (minutes), paper (the paper's own sizes)."""
+    """How large: smoke (a minute or more), quick (minutes), paper (the paper's own sizes)."""
     out: Annotated[Path, arg(metavar="DIR")] = Path("results")
     """The folder of results; its ledger is DIR/ledger.sqlite."""
     set: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="NAME=VALUE")] = ()
