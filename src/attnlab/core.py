@@ -1,12 +1,11 @@
-"""The nouns of the laboratory: papers, studies, records, claims, controls, figures, verdicts.
+"""The nouns of the laboratory: papers, studies, records, figures. Those of the court are in claims.
 
 All are frozen dataclasses, and nothing here imports jax, trains or draws. A paper is a package
 that exposes one `Paper` through the entry point `attnlab.papers`.
 """
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from attnlab.cells import BadInput as BadInput
@@ -17,10 +16,11 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
+    from attnlab.claims import Claim, HypothesisTable
+
 Scale = Literal["smoke", "quick", "paper"]
 SCALES: tuple[Scale, ...] = ("smoke", "quick", "paper")
 
-Outcome = Literal["supported", "contradicted", "inconclusive", "not_applicable"]
 ConstantKind = Literal["given", "fitted", "unknown"]
 
 
@@ -131,164 +131,6 @@ class Records(Sequence[Record]):
         return np.asarray([getattr(r.cell, name) for r in self])
 
 
-# --- what is claimed --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A condition of a statement: a measured value against a threshold.
-
-    With a constant that the paper does not give (`unknown`), the threshold is shown at constant
-    one, `met` is None, and the condition never gates.
-    """
-
-    name: str
-    value: float
-    threshold: float
-    relation: Literal[">=", "<=", "=="] = ">="
-    constant: ConstantKind = "given"
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the condition holds; None if its constant is unknown."""
-        if self.constant == "unknown":
-            return None
-        if self.relation == ">=":
-            return self.value >= self.threshold
-        if self.relation == "<=":
-            return self.value <= self.threshold
-        return math.isclose(self.value, self.threshold, rel_tol=1e-12, abs_tol=1e-12)
-
-    @property
-    def factor(self) -> float | None:
-        """The factor by which the value misses the threshold (at most 1 where it is met)."""
-        short, full = (
-            (self.value, self.threshold) if self.relation == ">=" else (self.threshold, self.value)
-        )
-        if self.relation == "==" or short <= 0 or full <= 0:
-            return None
-        return full / short
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A constant of a statement and how we know it."""
-
-    name: str
-    kind: ConstantKind
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The number on which an outcome rests, with its interval."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, name: str, interval: Any) -> "Effect":
-        """An effect from anything that has a value, a low and a high end."""
-        return cls(name, float(interval.value), float(interval.low), float(interval.high))
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The outcome under one reading of the statement."""
-
-    name: str
-    outcome: Outcome
-    effect: Effect | None = None
-    detail: str = ""
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What `measure` returns: one entry per reading, the first being the one the verdict takes."""
-
-    readings: tuple[Reading, ...]
-    constants: tuple[Constant, ...] = ()
-
-    @property
-    def outcome(self) -> Outcome:
-        """The outcome of the first reading."""
-        return self.readings[0].outcome
-
-    @property
-    def effect(self) -> Effect | None:
-        """The effect of the first reading."""
-        return self.readings[0].effect
-
-
-@dataclass(frozen=True)
-class Control:
-    """A case in which the claim's measure, gate off, must come out contradicted.
-
-    Either the study is changed (`changes`: settings, e.g. attention frozen) or the law is
-    replaced (`law`: the printed erratum, a wrong exponent), or both.
-    """
-
-    name: str
-    description: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    law: Any = None
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A numbered statement as a check: hypotheses, a measure, controls, a positive fixture."""
-
-    id: str
-    title: str
-    statement: str
-    """The statement in our words."""
-    measured: str
-    """What is measured, and which outcome follows from which number."""
-    studies: tuple[str, ...]
-    measure: Callable[[Records, Any], Measurement]
-    controls: tuple[Control, ...]
-    positive: Callable[[], Records]
-    """Synthetic records on which the statement holds: `measure` must call them supported."""
-    law: Any = None
-    hypotheses: Callable[[Records], tuple[Hypothesis, ...]] = lambda records: ()
-    readings: tuple[tuple[str, str], ...] = ()
-    """(name, description) where the statement can be read in several ways."""
-    constants: tuple[Constant, ...] = ()
-    notes: str = ""
-    """Where the print differs from what is checked, and what a reader should know."""
-
-
-@dataclass(frozen=True)
-class ControlResult:
-    """What a control came out as."""
-
-    name: str
-    outcome: Outcome
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer of a check, with everything that it rests on."""
-
-    id: str
-    scale: str
-    outcome: Outcome
-    reason: str
-    readings: tuple[Reading, ...]
-    effect: Effect | None
-    trials: int
-    failed_runs: int
-    diverged_runs: int
-    hypotheses: tuple[Hypothesis, ...]
-    controls: tuple[ControlResult, ...]
-    constants: tuple[Constant, ...]
-    seconds: float
-
-
 # --- what is shown ----------------------------------------------------------------------------
 
 
@@ -336,6 +178,7 @@ class Paper:
     reference: str
     package: str
     studies: tuple[Study, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple["Claim", ...]
     figures: tuple[Figure, ...]
     bounds: BoundsTable | None = None
+    hypotheses: "HypothesisTable | None" = None

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlab.core import Outcome
+from attnlab.claims import Outcome
 
 
 @dataclass(frozen=True)

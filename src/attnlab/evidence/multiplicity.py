@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlab.core import Outcome
+from attnlab.claims import Outcome
 from attnlab.evidence.intervals import require_level
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from attnlab import cells
-from attnlab.core import SCALES, BadInput, Claim, Figure, Records, Scale, Study
+from attnlab.claims import Claim
+from attnlab.core import SCALES, BadInput, Figure, Records, Scale, Study
 from attnlab.lab import registry
 from attnlab.lab.ledger import Ledger
 
@@ -76,7 +77,7 @@ def variants_of(item: Claim | Figure) -> tuple[Mapping[str, Any], ...]:
     """The settings changes under which a claim or figure needs its studies run."""
     if isinstance(item, Figure):
         return item.changes
-    return ({}, *(control.changes for control in item.controls if control.changes))
+    return ({}, *(x.changes for x in (*item.controls, *item.routes) if x.changes))
 
 
 def everything_for(items: Iterable[Claim | Figure], request: Request) -> list[Task]:
@@ -109,9 +110,10 @@ def figure_records(figure: Figure, request: Request, ledger: Ledger) -> Records:
     return ledger.records(tasks.values())
 
 
-def control_records(claim: Claim, request: Request, ledger: Ledger) -> dict[str, Records]:
-    """The records of each of a claim's controls, by the control's name."""
-    return {c.name: records_for(claim, request, ledger, c.changes) for c in claim.controls}
+def variant_records(claim: Claim, request: Request, ledger: Ledger) -> dict[str, Records]:
+    """The records of those controls and second routes that change a study, by their name."""
+    varied = [x for x in (*claim.controls, *claim.routes) if x.changes]
+    return {x.name: records_for(claim, request, ledger, x.changes) for x in varied}
 
 
 def with_engine(changes: Mapping[str, str], engine: str | None) -> dict[str, str]:

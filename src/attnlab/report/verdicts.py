@@ -3,21 +3,30 @@
 from collections.abc import Iterable
 from typing import Any
 
-from attnlab.core import Claim, Constant, Effect, Hypothesis, Reading, Verdict
-from attnlab.evidence.evaluate import evaluate
+from attnlab.claims import (
+    Claim,
+    Constant,
+    Effect,
+    Hypothesis,
+    PartResult,
+    ReadingResult,
+    RouteResult,
+    Verdict,
+)
+from attnlab.evidence.court import judge
 from attnlab.lab.ledger import Ledger
-from attnlab.lab.plan import Request, control_records, records_for
+from attnlab.lab.plan import Request, records_for, variant_records
 
 
 def verdicts(
     claims: Iterable[Claim], request: Request, ledger: Ledger, *, robust: bool = False
 ) -> list[Verdict]:
-    """Evaluate claims on what the ledger holds. Nothing is run here."""
+    """Judge claims on what the ledger holds. Nothing is run here."""
     return [
-        evaluate(
+        judge(
             claim,
             records_for(claim, request, ledger, {}),
-            control_records(claim, request, ledger),
+            variant_records(claim, request, ledger),
             scale=request.scale,
             robust=robust,
         )

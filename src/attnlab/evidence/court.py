@@ -1,0 +1,358 @@
+"""The court: from a claim, its records and those of its controls to a verdict.
+
+    not_applicable   a hypothesis with a known constant is not met (figures are never gated)
+    depends          some allowed readings are supported, some contradicted
+    vacuous          a bound holds, and says no more than the trivial one anywhere
+    contradicted     every allowed reading is, the cutoff does not decide it, a second route agrees
+    supported        every allowed reading is, and every control is rejected
+    inconclusive     everything else, with the reason
+
+A control is judged by its part's law alone. docs/evidence.md has the rules with their numbers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from attnlab.claims import (
+    Claim,
+    Control,
+    ControlResult,
+    Effect,
+    Hypothesis,
+    Informative,
+    Outcome,
+    Part,
+    PartResult,
+    Reading,
+    ReadingResult,
+    RouteResult,
+    Verdict,
+)
+from attnlab.core import Records
+from attnlab.evidence.laws import values_of
+from attnlab.evidence.multiplicity import combine_outcomes, simultaneous_level
+from attnlab.evidence.statement import decisive_parts, parts_of
+from attnlab.evidence.words import effect_text, listed, number, shortfall
+
+LEVEL = 0.95
+DECADES = 1.5
+"""Ours: the range of the predicted quantity from which an exponent speaks of a law."""
+FAILED_SHARE = 0.1
+"""Ours: the share of failed runs beyond which nothing is decided."""
+MOVES = (0.5, 2.0)
+"""The flip test: a cutoff of ours is moved by these factors."""
+ROBUST_GROUPS = 5
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What the readings of a claim came out as, before any gate."""
+
+    outcome: Outcome
+    readings: tuple[ReadingResult, ...]
+
+
+def judge(
+    claim: Claim,
+    records: Records,
+    variants: Mapping[str, Records],
+    *,
+    scale: str,
+    robust: bool = False,
+) -> Verdict:
+    """The verdict on a claim, from its own records and those of its controls and routes.
+
+    With `robust`, the measure is repeated five times, each time without a fifth of the seeds;
+    a verdict that changes is inconclusive.
+    """
+    hypotheses = claim.hypotheses(records) if records else ()
+    measurement = measure(claim, records)
+    controls = tuple(
+        ControlResult(c.name, control_outcome(claim, c, variants.get(c.name, records)))
+        for c in claim.controls
+    )
+    informative = _informative(claim, records)
+    route, flips = None, ""
+    outcome, reasons = _gated(claim, records, measurement, hypotheses)
+    if not reasons:
+        if outcome in ("supported", "contradicted"):
+            flips = _flips(claim, records, outcome)
+        if outcome == "contradicted":
+            route = second_route(claim, records, variants)
+        outcome, reasons = _decided(claim, measurement, controls, informative, route, flips)
+    if robust and outcome in ("supported", "contradicted"):
+        changed = _without_a_fifth(claim, records, measurement.outcome)
+        if changed:
+            outcome, reasons = "inconclusive", [f"not robust: {changed}", *reasons]
+    decisive = _decisive(measurement)
+    varied = [variants[c.name] for c in claim.controls if c.changes and c.name in variants]
+    everything = [records, *varied]
+    failed = sum(r.failed for r in everything)
+    if failed:
+        reasons = [*reasons, f"{failed} runs failed"]
+    shown = decisive.effect if decisive else None
+    if outcome == "vacuous" and informative is not None:
+        shown = Effect.exactly(f"bound over {informative.trivial}, at its best", informative.factor)
+    return Verdict(
+        id=claim.id,
+        kind=claim.kind,
+        scale=scale,
+        outcome=outcome,
+        reason="; ".join(reasons),
+        source=str(claim.source),
+        stated=claim.stated,
+        cutoff=decisive.cutoff if decisive else "",
+        cutoff_owner=decisive.owner if decisive else "paper",
+        cutoff_why=claim.why,
+        readings=measurement.readings,
+        effect=shown,
+        trials=len(records),
+        failed_runs=failed,
+        diverged_runs=sum(bool(r.diverged) for r in records),
+        hypotheses=hypotheses,
+        controls=controls,
+        second_route=route,
+        informative=informative,
+        tightness=_tightness(claim, measurement),
+        flips=flips,
+        constants=claim.constants,
+        seconds=sum(record.seconds for r in everything for record in r),
+    )
+
+
+# --- measuring --------------------------------------------------------------------------------
+
+
+def measure(claim: Claim, records: Records) -> Measurement:
+    """Every reading of the claim, and rule 1: what the allowed ones say together."""
+    chances = sum(part.law.estimated for part in decisive_parts(claim))
+    results = {part.name: _part(claim, part, records, max(chances, 1)) for part in claim.parts}
+    readings = tuple(
+        _reading(reading, [results[part.name] for part in parts_of(claim, reading)])
+        for reading in claim.readings
+    )
+    allowed = [reading.outcome for reading in readings if reading.allowed]
+    return Measurement(_together(allowed), readings)
+
+
+def _part(claim: Claim, part: Part, records: Records, chances: int) -> PartResult:
+    """One part. Any of several may fail by chance: contradiction takes the joint interval."""
+    runs = [r for r in records if r.study == part.study and part.cells(r.cell)]
+    found = part.law.judge(runs, part.scalar, LEVEL)
+    if found.outcome == "contradicted" and part.law.estimated:
+        found = part.law.judge(runs, part.scalar, simultaneous_level(chances, LEVEL))
+    span = getattr(part.law, "decades", None)
+    if claim.kind == "scaling" and found.outcome == "supported" and span and not part.whole_range:
+        decades = span([r.cell for r in runs])
+        if decades < DECADES:
+            detail = f"only {number(decades, 2)} decades of the predicted quantity, of {DECADES}"
+            found = replace(found, outcome="inconclusive", detail=detail)
+    return PartResult(
+        part.name, found.outcome, found.effect, part.law.cutoff(), part.law.owner, found.detail
+    )
+
+
+def _reading(reading: Reading, parts: list[PartResult]) -> ReadingResult:
+    outcome = combine_outcomes([part.outcome for part in parts])
+    decisive = [part for part in parts if part.outcome == outcome]
+    effect = decisive[0].effect if decisive else None
+    detail = "" if len(parts) == 1 else listed([f"{p.name}: {p.outcome}" for p in decisive])
+    return ReadingResult(
+        reading.name, outcome, effect, reading.allowed, reading.why, detail, tuple(parts)
+    )
+
+
+def _together(allowed: Sequence[Outcome]) -> Outcome:
+    """Rule 1."""
+    kinds = set(allowed)
+    if kinds == {"supported"}:
+        return "supported"
+    if kinds == {"contradicted"}:
+        return "contradicted"
+    return "depends" if {"supported", "contradicted"} <= kinds else "inconclusive"
+
+
+def control_outcome(claim: Claim, control: Control, records: Records) -> Outcome:
+    """What the named part's law, or any decisive part's, says of a control, gate off."""
+    outcomes: list[Outcome] = []
+    for part in decisive_parts(claim):
+        if control.part and part.name != control.part:
+            continue
+        law, scalar = control.law or part.law, control.scalar or part.scalar
+        runs = [r for r in records if r.study == part.study and part.cells(r.cell)]
+        outcomes.append(law.judge(runs, scalar, LEVEL).outcome)
+    return combine_outcomes(outcomes)
+
+
+def second_route(
+    claim: Claim, records: Records, variants: Mapping[str, Records]
+) -> RouteResult | None:
+    """The first second route, run; None if the claim has none."""
+    for route in claim.routes:
+        if route.compute is not None:
+            found = route.compute(records)
+        else:
+            part = next(p for p in claim.parts if p.name == route.part)
+            own = variants.get(route.name, Records(()))
+            runs = [r for r in own if r.study == part.study and part.cells(r.cell)]
+            found = part.law.judge(runs, route.scalar or part.scalar, LEVEL)
+        agrees = found.outcome == "contradicted"
+        return RouteResult(route.name, agrees, found.effect, found.detail)
+    return None
+
+
+# --- deciding ---------------------------------------------------------------------------------
+
+
+def _gated(
+    claim: Claim, records: Records, measurement: Measurement, hypotheses: tuple[Hypothesis, ...]
+) -> tuple[Outcome, list[str]]:
+    """The outcome with its reasons if a gate closes, else the measured one without any."""
+    total = len(records) + records.failed + records.missing
+    if records.missing:
+        return "inconclusive", [f"unfinished: {records.missing} of {total} runs are not made yet"]
+    if not records:
+        return "inconclusive", [f"no record: all {records.failed} runs failed"]
+    if records.failed > FAILED_SHARE * total:
+        share = f"{records.failed} of {total} runs"
+        return "inconclusive", [f"{share} failed, more than {FAILED_SHARE:.0%} (ours)"]
+    unmet = [h for h in hypotheses if h.met is False]
+    if unmet and claim.kind != "figure":
+        return "not_applicable", ["hypotheses not met: " + "; ".join(map(shortfall, unmet))]
+    return measurement.outcome, []
+
+
+def _decided(
+    claim: Claim,
+    measurement: Measurement,
+    controls: tuple[ControlResult, ...],
+    informative: Informative | None,
+    route: RouteResult | None,
+    flips: str,
+) -> tuple[Outcome, list[str]]:
+    outcome = measurement.outcome
+    sentence = _sentence(claim, measurement)
+    if outcome == "depends":
+        return outcome, [_dependence(measurement), sentence]
+    if outcome == "supported":
+        blunt = [c.name for c in controls if c.outcome != "contradicted"]
+        if blunt:
+            return "inconclusive", [f"the control {blunt[0]} was not rejected", sentence]
+        if informative is not None and informative.share == 0:
+            least = f"at best {number(informative.factor, 3)} times {informative.trivial}"
+            where = f"the bound holds, but at all {informative.runs} runs it says nothing: {least}"
+            if informative.search:
+                return "vacuous", [where, f"searched: {informative.search}"]
+            return "inconclusive", [where, "no search for an informative instance was made"]
+        return outcome, [sentence, *([flips] if flips else [])]
+    if outcome == "contradicted":
+        if flips:
+            return "inconclusive", [f"our cutoff decides: {flips}", sentence]
+        if route is None:
+            return "inconclusive", ["fails here, but no second route confirms it", sentence]
+        if not route.agrees:
+            return "inconclusive", [f"the second route ({route.name}) does not agree", sentence]
+        return outcome, [sentence, f"second route, {route.name}: {effect_text(route.effect)}"]
+    return outcome, [sentence]
+
+
+def _decisive(measurement: Measurement) -> PartResult | None:
+    """The part on which the verdict rests: of the first allowed reading with its outcome."""
+    allowed = [r for r in measurement.readings if r.allowed]
+    wanted = "contradicted" if measurement.outcome == "depends" else measurement.outcome
+    chosen = [r for r in allowed if r.outcome == wanted] or allowed
+    for reading in chosen:
+        parts = [part for part in reading.parts if part.outcome == reading.outcome]
+        if parts:
+            return parts[0]
+    return None
+
+
+def _sentence(claim: Claim, measurement: Measurement) -> str:
+    """Rule 7: measured, stated and cutoff in one sentence."""
+    part = _decisive(measurement)
+    if part is None:
+        return "nothing was measured"
+    several = len({p.name for r in measurement.readings if r.allowed for p in r.parts}) > 1
+    head = f"{part.name}: " if several else ""
+    measured = effect_text(part.effect) if part.effect else part.detail or "no number"
+    more = (
+        f" ({part.detail})"
+        if part.effect and part.outcome == "inconclusive" and part.detail
+        else ""
+    )
+    owner = "the paper's" if part.owner == "paper" else "ours"
+    return f"{head}{measured}{more}; stated {claim.stated}; {part.cutoff} ({owner})"
+
+
+def _dependence(measurement: Measurement) -> str:
+    allowed = [r for r in measurement.readings if r.allowed]
+    holds = [r.name for r in allowed if r.outcome == "supported"]
+    fails = [r.name for r in allowed if r.outcome == "contradicted"]
+    return f"depends on the reading: holds as {listed(holds)}, fails as {listed(fails)}"
+
+
+def _flips(claim: Claim, records: Records, outcome: Outcome) -> str:
+    """Rule 3: what the verdict becomes when every cutoff of ours is moved; nothing if it stays."""
+    for factor in MOVES:
+        moved = replace(
+            claim, parts=tuple(replace(p, law=p.law.moved(factor)) for p in claim.parts)
+        )
+        other = measure(moved, records)
+        if other.outcome != outcome:
+            part = _decisive(other)
+            cutoff = f" ({part.name}: {part.cutoff})" if part else ""
+            word = "half" if factor < 1 else "twice"
+            return f"{other.outcome} with our cutoffs at {word} their distance{cutoff}"
+    return ""
+
+
+def _informative(claim: Claim, records: Records) -> Informative | None:
+    trivial = claim.trivial
+    if claim.kind != "bound" or trivial is None or trivial.ratio is None:
+        return None
+    study = trivial.study or claim.parts[0].study
+    ratios = values_of([r for r in records if r.study == study], trivial.ratio)
+    ratios = ratios[~(ratios != ratios)]
+    if not ratios.size:
+        return None
+    share = float((ratios < 1).mean())
+    return Informative(trivial.name, share, ratios.size, float(ratios.min()), trivial.search)
+
+
+def _tightness(claim: Claim, measurement: Measurement) -> str:
+    if claim.kind != "sufficient":
+        return ""
+    details = [p.detail for r in measurement.readings for p in r.parts if p.detail]
+    return details[0] if details else ""
+
+
+def _without_a_fifth(claim: Claim, records: Records, outcome: Outcome) -> str:
+    """A sentence on the first group of seeds whose absence changes the outcome, or nothing."""
+    seeds = sorted({record.seed for record in records})
+    for group in range(min(ROBUST_GROUPS, len(seeds))):
+        left_out = set(seeds[group::ROBUST_GROUPS])
+        rest = Records((r for r in records if r.seed not in left_out), failed=records.failed)
+        other = measure(claim, rest).outcome if rest else "inconclusive"
+        if other != outcome:
+            names = ", ".join(map(str, sorted(left_out)[:4]))
+            return f"{outcome} becomes {other} without seeds {names}"
+    return ""
+
+
+# --- what the court demands of claims ---------------------------------------------------------
+
+
+def unmoved_scalars(claim: Claim, records: Records, variants: Mapping[str, Records]) -> list[str]:
+    """Rule 5: scalars equal over a claim's records and those of all its controls, not declared."""
+    found = []
+    for part in decisive_parts(claim):
+        if part.scalar.exact:
+            continue
+        replaced = [c.scalar for c in claim.controls if c.scalar and c.part == part.name]
+        everything = [records, *variants.values()]
+        runs = [r for some in everything for r in some if r.study == part.study]
+        values = {str(v) for s in (part.scalar, *replaced) for v in values_of(runs, s)}
+        if len(values) == 1:
+            found.append(f"{part.name}: {part.scalar.name} is {values.pop()} in every run")
+    return found

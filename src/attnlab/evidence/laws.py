@@ -1,0 +1,445 @@
+"""The laws of the court: what a part may say of a scalar, and how an interval decides it.
+
+A law takes runs and a scalar and returns an outcome with the number that it rests on. The cutoff
+of a law belongs to the paper or to us; one of ours can be moved, and the court moves it (the flip
+test). A run that diverged, or in which the scalar is not a number, never speaks for a law.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from attnlab.claims import Axis, Effect, Finding, Outcome, Owner, Scalar
+from attnlab.core import Record
+from attnlab.evidence.fits import LEAST_LEVELS, fit_exponent
+from attnlab.evidence.intervals import (
+    Interval,
+    bootstrap_interval,
+    clopper_pearson,
+    decide_at_least,
+    mean_interval,
+    wilson,
+)
+from attnlab.evidence.trends import Direction, page_trend
+from attnlab.evidence.words import number
+
+Over = Literal["every", "mean", "median"]
+Relation = Literal["equal", "at_most", "at_least"]
+
+ROUNDING = 1e-9
+"""Relative slack of a bound that can be attained exactly."""
+MISSING = 0.9
+"""Ours: the share of runs that must have a scalar before its size is spoken of."""
+SIGNIFICANT = 0.01
+"""Ours: the p-value of a trend test that decides."""
+
+
+def stored(key: str, name: str = "", *, exact: str = "", scale: float = 1.0) -> Scalar:
+    """The scalar that a record holds under `key`, named in words, times a factor."""
+    words = name or key.replace("_", " ")
+    return Scalar(words, lambda record: scale * float(record[key]), exact, key)
+
+
+def axis(setting: "str | Axis") -> Axis:
+    """A setting's name, or an axis, as an axis."""
+    if isinstance(setting, Axis):
+        return setting
+    return Axis(setting, lambda cell: float(getattr(cell, setting)))
+
+
+def values_of(runs: Sequence[Record], scalar: Scalar) -> np.ndarray:
+    """The scalar of every run; nan where the run diverged or has no such number."""
+    return np.array([math.nan if r.diverged else float(scalar.of(r)) for r in runs])
+
+
+def missing_finding(good: np.ndarray, scalar: Scalar) -> Finding | None:
+    """Contradicted, or undecided, if too many runs do not have the scalar."""
+    if good.all():
+        return None
+    share = Effect.of(f"share of runs that have {scalar.name}", wilson(int(good.sum()), good.size))
+    detail = f"{int((~good).sum())} of {good.size} runs diverged or do not have it"
+    if decide_at_least(share.low, share.high, MISSING) == "contradicted":
+        return Finding("contradicted", share, detail)
+    return None if good.any() else Finding("inconclusive", share, detail)
+
+
+# --- levels -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Range:
+    """The scalar lies in [low, high]: in every run, or its mean or median does.
+
+    `trivial` is the value at which a cutoff of ours would say nothing (rule 3).
+    """
+
+    low: float
+    high: float
+    over: Over = "every"
+    owner: Owner = "paper"
+    trivial: float | None = None
+
+    def __post_init__(self):
+        one_sided = math.isinf(self.low) or math.isinf(self.high)
+        if self.owner == "ours" and one_sided and self.trivial is None:
+            raise ValueError(f"{self}: a one-sided cutoff of ours needs the trivial value")
+
+    @property
+    def estimated(self) -> bool:
+        """Means and medians are estimated; the worst of all runs is not."""
+        return self.over != "every"
+
+    def holds(self, value: float) -> bool:
+        """Whether one value lies in the range."""
+        return bool(self.low <= value <= self.high)
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By the worst run, or by the interval of the mean or median."""
+        if not runs:
+            return Finding("inconclusive", None, "no run")
+        values = values_of(runs, scalar)
+        if self.over == "every":
+            return self._worst(values, scalar)
+        good = np.isfinite(values)
+        missing = missing_finding(good, scalar)
+        if missing is not None:
+            return missing
+        found = values[good]
+        interval = (
+            mean_interval(found, level=level)
+            if self.over == "mean"
+            else bootstrap_interval(np.median, found, level=level)
+        )
+        effect = Effect.of(f"{self.over} of {scalar.name}", interval)
+        return Finding(self.decide(interval), effect)
+
+    def _worst(self, values: np.ndarray, scalar: Scalar) -> Finding:
+        lost = np.isnan(values)
+        if lost.any():
+            detail = f"{scalar.name} is not a number in {int(lost.sum())} of {lost.size} runs"
+            return Finding("contradicted", None, detail)
+        outside = np.maximum(self.low - values, values - self.high)
+        worst = float(values[int(np.argmax(outside))])
+        word = (
+            "largest" if math.isinf(self.low) else "smallest" if math.isinf(self.high) else "worst"
+        )
+        effect = Effect.exactly(f"{word} {scalar.name}", worst)
+        return Finding("supported" if self.holds(worst) else "contradicted", effect)
+
+    def decide(self, interval: Interval) -> Outcome:
+        """Inside: supported; disjoint: contradicted."""
+        if math.isnan(interval.low) or math.isnan(interval.high):
+            return "inconclusive"
+        if self.low <= interval.low and interval.high <= self.high:
+            return "supported"
+        if interval.high < self.low or interval.low > self.high:
+            return "contradicted"
+        return "inconclusive"
+
+    def inside(self) -> str:
+        """The range in words."""
+        if math.isinf(self.low):
+            return f"at most {number(_unrounded(self.high))}"
+        if math.isinf(self.high):
+            return f"at least {number(_unrounded(self.low))}"
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        if 0 < half < 1e-6 * max(1.0, abs(middle)):
+            return f"{number(middle)} to within {number(half, 2)}"
+        return f"between {number(self.low)} and {number(self.high)}"
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        return self.inside() + (" in every run" if self.over == "every" else "")
+
+    def moved(self, factor: float) -> "Range":
+        """Ours: both ends about their middle, one end about the trivial value."""
+        if self.owner == "paper":
+            return self
+        if self.trivial is None:
+            middle, half = (self.low + self.high) / 2, factor * (self.high - self.low) / 2
+            return replace(self, low=middle - half, high=middle + half)
+        ends = [
+            self.trivial + factor * (end - self.trivial) if math.isfinite(end) else end
+            for end in (self.low, self.high)
+        ]
+        return replace(self, low=ends[0], high=ends[1])
+
+    def example(self, cell: Any) -> float:
+        """A value well inside."""
+        if math.isinf(self.low):
+            return self.high / 2 if self.high > 0 else 2 * self.high - 1.0
+        if math.isinf(self.high):
+            return 2 * self.low if self.low > 0 else self.low / 2 + 1.0
+        return (self.low + self.high) / 2
+
+
+def AtMost(bound: float, over: Over = "every", **options: Any) -> Range:
+    """At most a bound."""
+    return Range(-math.inf, bound, over, **options)
+
+
+def AtLeast(bound: float, over: Over = "every", **options: Any) -> Range:
+    """At least a bound."""
+    return Range(bound, math.inf, over, **options)
+
+
+def Between(low: float, high: float, over: Over = "every", **options: Any) -> Range:
+    """Between two values."""
+    return Range(low, high, over, **options)
+
+
+def Equal(target: float, tolerance: float, over: Over = "every", **options: Any) -> Range:
+    """A value up to a tolerance, which is ours unless said otherwise."""
+    return Range(target - tolerance, target + tolerance, over, **{"owner": "ours", **options})
+
+
+@dataclass(frozen=True)
+class Share:
+    """In at least the share `probability` of the runs the scalar lies in a range.
+
+    A run that diverged counts against it. `exact` takes Clopper and Pearson's interval, which a
+    statement of kind *probability* needs; `at_most` turns it into: in at most so many.
+    """
+
+    inside: Range
+    probability: float = 0.9
+    exact: bool = False
+    at_most: bool = False
+    owner: Owner = "ours"
+
+    @property
+    def estimated(self) -> bool:
+        """A share has an interval."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By the interval of the share."""
+        if not runs:
+            return Finding("inconclusive", None, "no run")
+        held = sum(self.inside.holds(value) for value in values_of(runs, scalar))
+        method = clopper_pearson if self.exact else wilson
+        share = method(held, len(runs), level=level)
+        name = f"share of runs with {scalar.name} {self.inside.inside()}"
+        limits = (0.0, self.probability) if self.at_most else (self.probability, 1.0)
+        decided = Range(*limits).decide(share)
+        # An exact interval of n successes in n ends below 1, and the range at 1: no wider.
+        return Finding(decided, Effect.of(name, share), f"{held} of {len(runs)}")
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        most = "at most" if self.at_most else "at least"
+        return f"{self.inside.inside()} in {most} {number(self.probability)} of the runs"
+
+    def moved(self, factor: float) -> "Share":
+        """Ours: .9 becomes .95 and .8; the range's own cutoff moves too."""
+        probability = self.probability
+        if self.owner == "ours":
+            trivial = 0.0 if self.at_most else 1.0
+            probability = trivial + factor * (probability - trivial)
+        return replace(
+            self, inside=self.inside.moved(factor), probability=max(0.0, min(1.0, probability))
+        )
+
+    def example(self, cell: Any) -> float:
+        """A value of the range."""
+        return self.inside.example(cell)
+
+
+# --- laws along an axis -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Power:
+    """The scalar goes like a power of an axis: exactly, at most or at least."""
+
+    along: str | Axis
+    exponent: float
+    relation: Relation = "equal"
+    tolerance: float = 0.1
+    owner: Owner = "ours"
+
+    @property
+    def estimated(self) -> bool:
+        """An exponent has an interval."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By the interval of the fitted exponent."""
+        if not runs:
+            return Finding("inconclusive", None, "no run")
+        values = values_of(runs, scalar)
+        good = np.isfinite(values) & (values > 0)
+        missing = missing_finding(good, scalar)
+        if missing is not None:
+            return missing
+        x = np.array([axis(self.along).of(r.cell) for r in runs])
+        lost = "" if good.all() else f"{int((~good).sum())} of {good.size} runs do not have it"
+        return self.of_points(x[good], values[good], scalar.name, level, lost)
+
+    def of_points(
+        self, x: np.ndarray, y: np.ndarray, what: str, level: float, detail: str = ""
+    ) -> Finding:
+        """The same from points."""
+        known = np.isfinite(x)
+        levels = len(set(x[known]))
+        if levels < LEAST_LEVELS:
+            return Finding("inconclusive", None, f"{levels} levels of {axis(self.along).name}; "
+                           f"an exponent needs {LEAST_LEVELS}")  # fmt: skip
+        fit = fit_exponent(x[known], y[known], level=level)
+        name = f"exponent of {what} in {axis(self.along).name}"
+        effect = Effect(name, fit.exponent, fit.low, fit.high)
+        return Finding(
+            self._range().decide(Interval(fit.exponent, fit.low, fit.high)), effect, detail
+        )
+
+    def _range(self) -> Range:
+        low, high = self.exponent - self.tolerance, self.exponent + self.tolerance
+        return Range(
+            -math.inf if self.relation == "at_most" else low,
+            math.inf if self.relation == "at_least" else high,
+            "mean",
+        )
+
+    def decades(self, cells: Sequence[Any]) -> float:
+        """Over how many powers of ten the predicted quantity goes (the axis, if it is constant)."""
+        x = [axis(self.along).of(cell) for cell in cells]
+        x = [v for v in x if math.isfinite(v) and v > 0]
+        return (abs(self.exponent) or 1.0) * math.log10(max(x) / min(x)) if x else 0.0
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        if self.relation == "equal":
+            return f"within {number(self.exponent)} ± {number(self.tolerance)}"
+        word = "at most" if self.relation == "at_most" else "at least"
+        sign = "+" if self.relation == "at_most" else "−"
+        slack = f" {sign} {number(self.tolerance)}" if self.tolerance else ""
+        return f"{word} {number(self.exponent)}{slack}"
+
+    def moved(self, factor: float) -> "Power":
+        """The tolerance is halved or doubled."""
+        return replace(self, tolerance=factor * self.tolerance) if self.owner == "ours" else self
+
+    def example(self, cell: Any) -> float:
+        """The law itself."""
+        return axis(self.along).of(cell) ** self.exponent
+
+
+@dataclass(frozen=True)
+class Straight:
+    """The mean of the scalar is a straight line in an axis, an intercept allowed: R^2.
+
+    A curve and a line with an intercept both have an exponent other than one; this tells them
+    apart. The interval is the range of R^2 without any one level.
+    """
+
+    along: str | Axis
+    least: float = 0.95
+    owner: Owner = "ours"
+
+    @property
+    def estimated(self) -> bool:
+        """R^2 has a range."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By R^2 over the levels' means."""
+        values = values_of(runs, scalar)
+        good = np.isfinite(values)
+        missing = missing_finding(good, scalar) if len(runs) else Finding("inconclusive")
+        if missing is not None:
+            return missing
+        x = np.array([axis(self.along).of(r.cell) for r in runs])[good]
+        levels = np.unique(x)
+        means = np.array([values[good][x == level].mean() for level in levels])
+        return self.of_points(levels, means, scalar.name, level)
+
+    def of_points(
+        self, x: np.ndarray, y: np.ndarray, what: str, level: float, detail: str = ""
+    ) -> Finding:
+        """The same from points."""
+        if x.size <= LEAST_LEVELS:
+            return Finding("inconclusive", None, f"{x.size} levels; a line needs 4")
+
+        def straightness(chosen: np.ndarray) -> float:
+            if np.ptp(y[chosen]) == 0:
+                return 0.0
+            return max(float(np.corrcoef(x[chosen], y[chosen])[0, 1]), 0.0) ** 2
+
+        every = np.ones(x.size, bool)
+        left_out = [straightness(every & (np.arange(x.size) != k)) for k in range(x.size)]
+        name = f"R^2 of {what} as a rising line in {axis(self.along).name}"
+        whole = straightness(every)
+        found = Interval(whole, min(whole, *left_out), max(whole, *left_out))
+        return Finding(Range(self.least, 1.0).decide(found), Effect.of(name, found), detail)
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        return f"R^2 at least {number(self.least)}"
+
+    def moved(self, factor: float) -> "Straight":
+        """The distance to a perfect line is halved or doubled."""
+        return replace(self, least=1 - factor * (1 - self.least))
+
+    def example(self, cell: Any) -> float:
+        """A line."""
+        return 1.0 + axis(self.along).of(cell)
+
+
+@dataclass(frozen=True)
+class Monotone:
+    """The scalar rises, or falls, along an axis: Page's test over seeds by levels."""
+
+    along: str | Axis
+    direction: Direction = "increasing"
+    owner: Owner = "ours"
+
+    @property
+    def estimated(self) -> bool:
+        """A trend can be chance."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By the test in the stated direction and in the opposite one."""
+        rows: dict[int, dict[float, float]] = {}
+        for run, value in zip(runs, values_of(runs, scalar), strict=True):
+            rows.setdefault(run.seed, {})[axis(self.along).of(run.cell)] = value
+        levels = sorted({x for row in rows.values() for x in row})
+        table = np.array([[row.get(x, math.nan) for x in levels] for row in rows.values()])
+        whole = table[np.isfinite(table).all(axis=1)] if table.size else table
+        if len(whole) < 2 or len(levels) < LEAST_LEVELS:
+            return Finding(
+                "inconclusive", None, f"{len(whole)} whole seeds at {len(levels)} levels"
+            )
+        opposite: Direction = "decreasing" if self.direction == "increasing" else "increasing"
+        p, against = (page_trend(whole, d).p_value for d in (self.direction, opposite))
+        ends = whole[:, -1] - whole[:, 0]
+        moved = int(((ends > 0) if self.direction == "increasing" else (ends < 0)).sum())
+        name = f"share of seeds whose {scalar.name} is {self.direction} in {axis(self.along).name}"
+        effect = Effect.of(name, wilson(moved, len(whole)))
+        outcome: Outcome = "inconclusive"
+        if p < SIGNIFICANT:
+            outcome = "supported"
+        elif against < SIGNIFICANT:
+            outcome = "contradicted"
+        return Finding(outcome, effect, f"Page's test: p = {number(p, 2)}")
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        return f"Page's test {self.direction} at p < {SIGNIFICANT}"
+
+    def moved(self, factor: float) -> "Monotone":
+        """A p-value is no cutoff on an effect."""
+        return self
+
+    def example(self, cell: Any) -> float:
+        """The axis itself, or its opposite."""
+        x = axis(self.along).of(cell)
+        return x if self.direction == "increasing" else -x
+
+
+def _unrounded(bound: float) -> float:
+    """A bound without its slack for rounding, for words."""
+    return round(bound, 6) if abs(bound - round(bound, 6)) <= 2 * ROUNDING else bound

@@ -1,0 +1,249 @@
+"""Laws of the sample size at which half of the runs succeed, and of what suffices.
+
+The scalar is 1 in a run that succeeded and 0 in one that did not; a run that diverged failed.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attnlab.claims import Axis, Effect, Finding, Outcome, Owner, Scalar
+from attnlab.core import Record
+from attnlab.evidence.fits import LEAST_LEVELS, compare_powers, fit_exponent
+from attnlab.evidence.intervals import wilson
+from attnlab.evidence.laws import Power, Range, Straight, axis, values_of
+from attnlab.evidence.threshold import ThresholdFit, fit_threshold
+from attnlab.evidence.words import number
+
+AIC_PREFERENCE = 2.0
+"""Ours: the difference of AIC from which one law is preferred to another."""
+
+
+def thresholds(
+    runs: Sequence[Record], scalar: Scalar, level: Any, size: str = "N"
+) -> dict[Any, ThresholdFit]:
+    """N50 with its interval at each level (a function of the cell), in increasing order."""
+    groups: dict[Any, dict[int, list[bool]]] = {}
+    for run, value in zip(runs, values_of(runs, scalar), strict=True):
+        sizes = groups.setdefault(level(run.cell), {})
+        sizes.setdefault(getattr(run.cell, size), []).append(value > 0.5)
+    found = {}
+    for x in sorted(groups):
+        rows = sorted(groups[x].items())
+        won, tried = [sum(s) for _, s in rows], [len(s) for _, s in rows]
+        found[x] = fit_threshold([n for n, _ in rows], won, tried)
+    return found
+
+
+def bounded(found: Mapping[Any, ThresholdFit]) -> dict[Any, ThresholdFit]:
+    """The levels whose interval the tested sizes bound on both sides."""
+    return {x: fit for x, fit in found.items() if fit.censored == "no"}
+
+
+def describe(found: Mapping[Any, ThresholdFit]) -> str:
+    """N50 by level in a few words."""
+    return "; ".join(
+        f"{number(x, 3)}: {number(fit.n50, 3)} [{number(fit.low, 3)}, {number(fit.high, 3)}]"
+        for x, fit in found.items()
+    )
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """N50 obeys a law along an axis.
+
+    If most levels succeed already at the smallest size there is no threshold to speak of, which
+    contradicts any law of it.
+    """
+
+    law: Power | Straight
+    size: str = "N"
+
+    @property
+    def owner(self) -> Owner:
+        """Whose the inner law's cutoff is."""
+        return self.law.owner
+
+    @property
+    def estimated(self) -> bool:
+        """A threshold has an interval."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By the inner law on the levels at which N50 is bounded."""
+        along = axis(self.law.along)
+        found = thresholds(runs, scalar, along.of, self.size)
+        if not found:
+            return Finding("inconclusive", None, "no run")
+        smallest = min(getattr(r.cell, self.size) for r in runs)
+        at_once = sum(fit.high <= smallest for fit in found.values())
+        detail = f"N50 by {along.name}: {describe(found)}"
+        if at_once > len(found) / 2:
+            share = wilson(len(found) - at_once, len(found))
+            effect = Effect.of("share of levels with a threshold", share)
+            return Finding("contradicted", effect, f"success at the smallest size; {detail}")
+        known = {x: fit.n50 for x, fit in bounded(found).items() if math.isfinite(x)}
+        x, y = (np.array(list(v), dtype=float) for v in (known, known.values()))
+        if x.size < LEAST_LEVELS:
+            return Finding("inconclusive", None, f"N50 is bounded at {x.size} levels; {detail}")
+        return self.law.of_points(x, y, "N50", level, detail)
+
+    def decades(self, cells: Sequence[Any]) -> float:
+        """Over how many powers of ten the predicted N50 goes."""
+        return self.law.decades(cells) if isinstance(self.law, Power) else math.inf
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        return self.law.cutoff()
+
+    def moved(self, factor: float) -> "Threshold":
+        """The inner law moves."""
+        return replace(self, law=self.law.moved(factor))
+
+    def example(self, cell: Any) -> float:
+        """Success from the law on, in units of its value (see `step_cells` for the sizes)."""
+        return float(getattr(cell, self.size) >= self.law.example(cell))
+
+
+@dataclass(frozen=True)
+class Prefers:
+    """One law of N50 fits better than its rivals: by AIC and on cells that it has not seen."""
+
+    stated: Axis
+    rivals: tuple[Axis, ...]
+    size: str = "N"
+    owner: Owner = "ours"
+
+    @property
+    def estimated(self) -> bool:
+        """A preference can be chance."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """Supported if both criteria prefer the stated law, contradicted if both prefer a rival."""
+        laws = (self.stated, *self.rivals)
+        found = bounded(
+            thresholds(runs, scalar, lambda cell: tuple(a.of(cell) for a in laws), self.size)
+        )
+        if len(found) <= LEAST_LEVELS:
+            return Finding("inconclusive", None, f"N50 is bounded at {len(found)} cells only")
+        table = np.array(list(found))
+        fits = compare_powers(
+            {law.name: table[:, k] for k, law in enumerate(laws)},
+            [fit.n50 for fit in found.values()],
+            exponent=1.0,
+        )
+        by_name = {fit.name: fit for fit in fits}
+        own = by_name.pop(self.stated.name)
+        rival = min(by_name.values(), key=lambda fit: fit.aic)
+        difference = own.aic - rival.aic
+        better = own.held_out_error < rival.held_out_error
+        outcome: Outcome = "inconclusive"
+        if difference < -AIC_PREFERENCE and better:
+            outcome = "supported"
+        elif difference > AIC_PREFERENCE and not better:
+            outcome = "contradicted"
+        detail = "; ".join(
+            f"{f.name}: AIC {number(f.aic, 3)}, held-out error {number(f.held_out_error, 3)}"
+            for f in fits
+        )
+        name = f"AIC of {self.stated.name} minus that of {rival.name}"
+        return Finding(outcome, Effect.exactly(name, difference), detail)
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        return f"AIC lower by {AIC_PREFERENCE:g}, and a smaller error on held-out cells"
+
+    def moved(self, factor: float) -> "Prefers":
+        """Two criteria must agree; neither is moved."""
+        return self
+
+    def example(self, cell: Any) -> float:
+        """Success from the stated law on."""
+        return float(getattr(cell, self.size) >= self.stated.of(cell))
+
+
+@dataclass(frozen=True)
+class Sufficient:
+    """With a size of at least a constant times `asked`, runs succeed: the constant is fitted.
+
+    $$c(x) = N_{50}(x) / \\mathrm{asked}(x)$$
+
+    - $x$: the level of `path`, larger for harder cells.
+
+    Contradicted if c grows along the path (its exponent's interval lies above 0). Supported if
+    the largest c of the easier half makes the harder half succeed: the share of successes among
+    its runs with a size of c to `near` c times `asked`.
+    """
+
+    asked: Axis
+    path: Axis
+    probability: float = 0.5
+    near: float = 2.0
+    size: str = "N"
+    owner: Owner = "ours"
+
+    @property
+    def estimated(self) -> bool:
+        """A threshold has an interval."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By the needed constant along the path, then on held-out cells."""
+        found = thresholds(runs, scalar, lambda c: (self.path.of(c), self.asked.of(c)), self.size)
+        known = {
+            key: fit for key, fit in bounded(found).items() if all(math.isfinite(v) for v in key)
+        }
+        if len(known) < LEAST_LEVELS:
+            return Finding("inconclusive", None, f"N50 is bounded at {len(known)} levels")
+        x = np.array([key[0] for key in known])
+        asked = np.array([key[1] for key in known])
+        needed = np.array([fit.n50 for fit in known.values()])
+        growth = fit_exponent(x, needed / asked, level=level)
+        tight = fit_exponent(asked, needed, level=level) if np.ptp(asked) > 0 else None
+        words = "" if tight is None else (
+            f"needed N50 goes like the asked size to the power {number(tight.exponent, 3)} "
+            f"[{number(tight.low, 3)}, {number(tight.high, 3)}]"
+        )  # fmt: skip
+        if growth.low > 0:
+            name = f"exponent of the needed constant in {self.path.name}"
+            effect = Effect(name, growth.exponent, growth.low, growth.high)
+            return Finding("contradicted", effect, words)
+        return self._held_out(runs, scalar, x, needed / asked, words, level)
+
+    def _held_out(
+        self, runs: Sequence[Record], scalar: Scalar, x: np.ndarray, constants: np.ndarray,
+        words: str, level: float,
+    ) -> Finding:  # fmt: skip
+        half = np.median(x)
+        constant = float(constants[x <= half].max())
+        values = values_of(runs, scalar)
+        tried = [
+            bool(value > 0.5)
+            for run, value in zip(runs, values, strict=True)
+            if self.path.of(run.cell) > half
+            and 1
+            <= getattr(run.cell, self.size) / (constant * self.asked.of(run.cell))
+            <= self.near
+        ]
+        if not tried:
+            return Finding("inconclusive", None, f"no held-out run near the boundary; {words}")
+        share = wilson(sum(tried), len(tried), level=level)
+        name = f"share of held-out successes within {number(self.near)} of the boundary"
+        detail = f"constant {number(constant, 3)} from the easier half; {words}"
+        return Finding(Range(self.probability, 1.0).decide(share), Effect.of(name, share), detail)
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        return f"at least {number(self.probability)} of held-out runs near the boundary succeed"
+
+    def moved(self, factor: float) -> "Sufficient":
+        """Ours: the share of held-out successes."""
+        return replace(self, probability=1 - factor * (1 - self.probability))
+
+    def example(self, cell: Any) -> float:
+        """Success from the asked size on."""
+        return float(getattr(cell, self.size) >= self.asked.of(cell))
