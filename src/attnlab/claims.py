@@ -298,6 +298,16 @@ class Constant:
     high: float | None = None
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """A constant that the runs tell: the median of a scalar over a study's runs."""
+
+    name: str
+    study: str
+    scalar: Scalar
+    cells: Callable[[Any], bool] = lambda cell: True
+
+
 # --- claims and verdicts ----------------------------------------------------------------------
 
 
@@ -324,7 +334,7 @@ class Claim:
     hypotheses: Callable[[Records], tuple[Hypothesis, ...]] = lambda records: ()
     trivial: Trivial | None = None
     routes: tuple[Route, ...] = ()
-    constants: tuple[Constant, ...] = ()
+    constants: tuple[Constant | Fitted, ...] = ()
     notes: str = ""
     """Where the print differs from what is checked, and choices made after a result."""
 

@@ -13,11 +13,15 @@ A control is judged by its part's law alone. docs/evidence.md has the rules with
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from attnlab.claims import (
     Claim,
+    Constant,
     Control,
     ControlResult,
     Effect,
+    Fitted,
     Hypothesis,
     Informative,
     Outcome,
@@ -29,6 +33,7 @@ from attnlab.claims import (
     Verdict,
 )
 from attnlab.core import Records
+from attnlab.evidence.intervals import bootstrap_interval
 from attnlab.evidence.laws import values_of
 from attnlab.evidence.multiplicity import combine_outcomes, simultaneous_level
 from attnlab.evidence.statement import decisive_parts, parts_of
@@ -115,7 +120,7 @@ def judge(
         informative=informative,
         tightness=_tightness(claim, measurement),
         flips=flips,
-        constants=claim.constants,
+        constants=tuple(_constant(c, records) for c in claim.constants),
         seconds=sum(record.seconds for r in everything for record in r),
     )
 
@@ -131,7 +136,7 @@ def measure(claim: Claim, records: Records) -> Measurement:
         _reading(reading, [results[part.name] for part in parts_of(claim, reading)])
         for reading in claim.readings
     )
-    allowed = [reading.outcome for reading in readings if reading.allowed]
+    allowed: list[Outcome] = [reading.outcome for reading in readings if reading.allowed]
     return Measurement(_together(allowed), readings)
 
 
@@ -318,6 +323,19 @@ def _informative(claim: Claim, records: Records) -> Informative | None:
         return None
     share = float((ratios < 1).mean())
     return Informative(trivial.name, share, ratios.size, float(ratios.min()), trivial.search)
+
+
+def _constant(constant: Constant | Fitted, records: Records) -> Constant:
+    """A constant as declared, or fitted: the median over the runs that have it."""
+    if isinstance(constant, Constant):
+        return constant
+    runs = [r for r in records if r.study == constant.study and constant.cells(r.cell)]
+    values = values_of(runs, constant.scalar)
+    values = values[np.isfinite(values)]
+    if values.size < 2:
+        return Constant(constant.name, "fitted")
+    found = bootstrap_interval(np.median, values)
+    return Constant(constant.name, "fitted", found.value, found.low, found.high)
 
 
 def _tightness(claim: Claim, measurement: Measurement) -> str:

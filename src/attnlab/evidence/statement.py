@@ -12,6 +12,7 @@ from attnlab.claims import (
     Claim,
     Constant,
     Control,
+    Fitted,
     Fixture,
     Hypothesis,
     Kind,
@@ -45,7 +46,7 @@ def statement(
     hypotheses: Callable[[Records], tuple[Hypothesis, ...]] = lambda records: (),
     trivial: Trivial | None = None,
     routes: Sequence[Route] = (),
-    constants: Sequence[Constant] = (),
+    constants: Sequence[Constant | Fitted] = (),
     notes: str = "",
 ) -> Claim:
     """A claim; studies of parts may leave out the paper, and `positive` may be its values."""
@@ -69,7 +70,10 @@ def statement(
         hypotheses=hypotheses,
         trivial=trivial,
         routes=tuple(routes),
-        constants=tuple(constants),
+        constants=tuple(
+            replace(c, study=_qualified(paper, c.study)) if isinstance(c, Fitted) else c
+            for c in constants
+        ),
         notes=notes,
     )
     _refuse(claim)

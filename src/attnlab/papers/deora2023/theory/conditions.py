@@ -28,7 +28,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnlab.core import Hypothesis
+from attnlab.claims import Hypothesis
 from attnlab.papers.deora2023.theory.margins import log
 from attnlab.papers.deora2023.theory.smoothness import betas
 

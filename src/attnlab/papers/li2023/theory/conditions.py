@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlab.core import ConstantKind, Hypothesis
+from attnlab.claims import Hypothesis
+from attnlab.core import ConstantKind
 from attnlab.papers.li2023.settings import TrainingSettings
 
 LARGEST_EPS_S = 0.5

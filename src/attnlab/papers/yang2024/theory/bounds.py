@@ -15,7 +15,8 @@ as m -> infinity where the row says `limit`); `unknown` ones carry a constant of
 
 import math
 
-from attnlab.core import Bound, Hypothesis
+from attnlab.claims import Hypothesis
+from attnlab.core import Bound
 from attnlab.papers.yang2024.theory import asymptote, early_phase
 from attnlab.papers.yang2024.theory.conditions import (
     DEFINITION_E2,

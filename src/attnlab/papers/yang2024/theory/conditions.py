@@ -17,7 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from attnlab.core import BadInput, ConstantKind, Hypothesis
+from attnlab.claims import Hypothesis
+from attnlab.core import BadInput, ConstantKind
 from attnlab.papers.yang2024.theory.asymptote import SIGNALS_IN_TYPE, types_of
 
 TYPE_PROPORTIONS = (1 / 2, 1 / 6, 1 / 6, 1 / 6)
