@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from attnlab.core import Records
-from attnlab.papers.li2023.claims.common import thresholds
+from attnlab.evidence.threshold_laws import thresholds
+from attnlab.papers.li2023.scalars.trials import SUCCESS
 
 
 def canvas(rows: int, columns: int, width: float = 4.6, height: float = 3.5) -> tuple[Any, Any]:
@@ -42,7 +43,7 @@ def success_map(panel: Any, records: Records, level: Any, label: str) -> dict[st
             own = [bool(r["success"]) for r in records if level(r.cell) == x and r.cell.N == N]
             if own:
                 rates[row, column] = np.mean(own)
-    found = list(thresholds(records, level).values())
+    found = list(thresholds(records, SUCCESS, level).values())
     panel.pcolormesh(
         np.arange(len(xs) + 1) - 0.5,
         np.arange(len(sizes) + 1) - 0.5,

@@ -6,8 +6,9 @@ import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.evidence.fits import fit_exponent
-from attnlab.papers.li2023.claims.common import bounded, thresholds
+from attnlab.evidence.threshold_laws import bounded, thresholds
 from attnlab.papers.li2023.figures.common import canvas, log_axes, numbers, success_map
+from attnlab.papers.li2023.scalars.trials import SUCCESS
 
 SLICES = (
     ("paper_slice", "$\\alpha_\\# = 0.5 - \\alpha_*$ (paper)"),
@@ -55,7 +56,7 @@ def draw_1a(records: Records) -> tuple[Any, dict[str, Any]]:
 
 def _points(records: Records, regressor) -> tuple[list[float], list[float], list, list]:
     """N50 with its errors at every pair of fractions where the sizes bound it."""
-    found = bounded(thresholds(records, lambda c: (c.alpha_star, c.sharp)))
+    found = bounded(thresholds(records, SUCCESS, lambda c: (c.alpha_star, c.sharp)))
     cells = {(r.cell.alpha_star, r.cell.sharp): r.cell for r in records}
     x = [float(regressor(cells[level])) for level in found]
     fits = list(found.values())
