@@ -1,0 +1,3 @@
+"""Helper L1 writes this file."""
+
+FINDINGS = ()
