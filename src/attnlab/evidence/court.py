@@ -37,7 +37,7 @@ from attnlab.evidence.intervals import bootstrap_interval
 from attnlab.evidence.laws import values_of
 from attnlab.evidence.multiplicity import combine_outcomes, simultaneous_level
 from attnlab.evidence.statement import decisive_parts, parts_of
-from attnlab.evidence.words import effect_text, listed, number, shortfall
+from attnlab.evidence.words import effect_text, listed, number, owned, shortfall
 
 LEVEL = 0.95
 DECADES = 1.5
@@ -286,8 +286,7 @@ def _sentence(claim: Claim, measurement: Measurement) -> str:
         if part.effect and part.outcome == "inconclusive" and part.detail
         else ""
     )
-    owner = "the paper's" if part.owner == "paper" else "ours"
-    return f"{head}{measured}{more}; stated {claim.stated}; {part.cutoff} ({owner})"
+    return f"{head}{measured}{more}; stated {claim.stated}; {owned(part.cutoff, part.owner)}"
 
 
 def _dependence(measurement: Measurement) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from attnlab.claims import Effect, Hypothesis
+from attnlab.claims import Constant, Effect, Hypothesis, Owner
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -38,15 +38,37 @@ def effect_text(effect: Effect | None) -> str:
     return f"{effect.name}: {number(effect.value)}{interval(effect)}"
 
 
+def constant_text(constant: Constant) -> str:
+    """A constant with its value, if it has one, and how it is known."""
+    known = "" if constant.value is None else f" = {number(constant.value)}"
+    if constant.low is not None and constant.high is not None:
+        known += f" [{number(constant.low)}, {number(constant.high)}]"
+    return f"{constant.name}{known} ({constant.kind})"
+
+
+def owned(cutoff: str, owner: Owner) -> str:
+    """A cutoff, and whose it is."""
+    whose = "the paper's" if owner == "paper" else "ours"
+    return f"{cutoff} ({whose})"
+
+
+def requirement(hypothesis: Hypothesis) -> str:
+    """What a hypothesis asks for; words where no number can be asked for."""
+    threshold, relation = hypothesis.threshold, hypothesis.relation
+    if math.isnan(threshold):
+        return "something that is not a number"
+    if math.isinf(threshold):
+        free = relation == ("<=" if threshold > 0 else ">=")
+        return "nothing (any value will do)" if free else "more than any finite value"
+    word = {">=": "at least", "<=": "at most", "==": "exactly"}[relation]
+    return f"{word} {number(threshold)}"
+
+
 def shortfall(hypothesis: Hypothesis) -> str:
     """How a hypothesis is missed, in a sentence's part."""
     factor = hypothesis.factor
-    if not math.isfinite(hypothesis.threshold):
-        return f"{hypothesis.name} is {number(hypothesis.value)}, and no finite value would do"
-    relation = {">=": "at least", "<=": "at most", "==": "exactly"}[hypothesis.relation]
-    needs = f"needs {relation} {number(hypothesis.threshold)}"
-    by = f" (short by a factor of {number(factor, 3)})" if factor is not None else ""
-    return f"{hypothesis.name} is {number(hypothesis.value)}, {needs}{by}"
+    by = f" (missed by a factor of {number(factor, 3)})" if factor is not None else ""
+    return f"{hypothesis.name} is {number(hypothesis.value)}, needs {requirement(hypothesis)}{by}"
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:

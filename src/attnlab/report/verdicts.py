@@ -1,19 +1,24 @@
-"""Verdicts from the ledger, and their JSON form."""
+"""Verdicts from the ledger: judged, in the order of news, counted, and as JSON."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from attnlab.claims import (
+    NEWS_FIRST,
     Claim,
     Constant,
     Effect,
     Hypothesis,
+    Informative,
+    Outcome,
     PartResult,
     ReadingResult,
     RouteResult,
     Verdict,
 )
 from attnlab.evidence.court import judge
+from attnlab.evidence.words import effect_text, owned
 from attnlab.lab.ledger import Ledger
 from attnlab.lab.plan import Request, records_for, variant_records
 
@@ -34,53 +39,153 @@ def verdicts(
     ]
 
 
+def news_first(found: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts with what contradicts or depends at the top, else in the papers' order."""
+    return sorted(found, key=lambda verdict: NEWS_FIRST.index(verdict.outcome))
+
+
+def counts(found: Iterable[Verdict]) -> list[tuple[Outcome, int]]:
+    """How many verdicts there are of each outcome."""
+    outcomes = [verdict.outcome for verdict in found]
+    return [(name, outcomes.count(name)) for name in NEWS_FIRST]
+
+
+def cutoff_text(verdict: Verdict) -> str:
+    """The cutoff on which a verdict rests, and whose it is."""
+    return owned(verdict.cutoff, verdict.cutoff_owner) if verdict.cutoff else "–"
+
+
+def measured_and_more(verdict: Verdict) -> tuple[str, str]:
+    """What was measured, and what the reason says beyond measured, stated and cutoff.
+
+    A reason is whole sentences, for it stands alone in JSON; a table that has columns for the
+    three would say them twice.
+    """
+    measured = effect_text(verdict.effect)
+    sentence_end = f"; stated {verdict.stated}; {cutoff_text(verdict)}"
+    before, found, after = verdict.reason.partition(sentence_end)
+    if not found:
+        return measured, verdict.reason
+    if verdict.effect is not None:
+        before, _, detail = before.rpartition(measured)
+        earlier, _, part = before.rpartition("; ")
+        measured, before = f"{part}{measured}{detail}", earlier
+    return measured, "; ".join(text for text in (before, after.removeprefix("; ")) if text)
+
+
+# --- JSON -------------------------------------------------------------------------------------
+
+
 def as_json(verdict: Verdict) -> dict[str, Any]:
     """The verdict as the command line's `--json` prints it."""
     return {
         "id": verdict.id,
+        "kind": verdict.kind,
         "scale": verdict.scale,
         "verdict": verdict.outcome,
         "reason": verdict.reason,
+        "source": verdict.source,
+        "stated": verdict.stated,
+        "cutoff": {
+            "text": verdict.cutoff,
+            "owner": verdict.cutoff_owner,
+            "why": verdict.cutoff_why,
+        },
+        "universes": None,
+        "second_route": _route(verdict.second_route),
         "readings": [_reading(r) for r in verdict.readings],
         "effect": _effect(verdict.effect),
         "trials": verdict.trials,
         "failed_runs": verdict.failed_runs,
         "diverged_runs": verdict.diverged_runs,
-        "hypotheses": [_hypothesis(h) for h in verdict.hypotheses],
+        "hypotheses": [hypothesis_json(h) for h in verdict.hypotheses],
         "controls": [{"name": c.name, "verdict": c.outcome} for c in verdict.controls],
         "constants": [_constant(c) for c in verdict.constants],
+        "informative": _informative(verdict.informative),
+        "tightness": verdict.tightness or None,
+        "flips": verdict.flips or None,
         "seconds": round(verdict.seconds, 3),
     }
 
 
-def _reading(reading: Reading) -> dict[str, Any]:
+def hypothesis_json(hypothesis: Hypothesis) -> dict[str, Any]:
+    """One condition with its numbers."""
+    met = hypothesis.met
     return {
-        "name": reading.name,
-        "verdict": reading.outcome,
-        "effect": _effect(reading.effect),
-        "detail": reading.detail,
+        "name": hypothesis.name,
+        "value": _finite(hypothesis.value),
+        "threshold": _finite(hypothesis.threshold),
+        "relation": hypothesis.relation,
+        "met": None if met is None else bool(met),
+        "factor": _finite(hypothesis.factor),
+        "constant": hypothesis.constant,
     }
+
+
+def _finite(value: float | None) -> float | None:
+    """A number that JSON can hold; what is not finite is said in the words beside it."""
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def _effect(effect: Effect | None) -> dict[str, Any] | None:
     if effect is None:
         return None
-    numbers = {k: float(getattr(effect, k)) for k in ("value", "low", "high")}
-    return {"name": effect.name, **numbers}
+    return {"name": effect.name, **_numbers(effect)}
 
 
-def _hypothesis(hypothesis: Hypothesis) -> dict[str, Any]:
-    met, factor = hypothesis.met, hypothesis.factor
+def _numbers(effect: Effect | None) -> dict[str, float | None]:
     return {
-        "name": hypothesis.name,
-        "value": float(hypothesis.value),
-        "threshold": float(hypothesis.threshold),
-        "relation": hypothesis.relation,
-        "met": None if met is None else bool(met),
-        "factor": None if factor is None else float(factor),
-        "constant": hypothesis.constant,
+        end: _finite(getattr(effect, end)) if effect else None for end in ("value", "low", "high")
+    }
+
+
+def _reading(reading: ReadingResult) -> dict[str, Any]:
+    return {
+        "name": reading.name,
+        "verdict": reading.outcome,
+        "effect": _effect(reading.effect),
+        "allowed": reading.allowed,
+        "why": reading.why,
+        "detail": reading.detail,
+        "parts": [_part(part) for part in reading.parts],
+    }
+
+
+def _part(part: PartResult) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "verdict": part.outcome,
+        "effect": _effect(part.effect),
+        "cutoff": {"text": part.cutoff, "owner": part.owner},
+        "detail": part.detail,
+    }
+
+
+def _route(route: RouteResult | None) -> dict[str, Any] | None:
+    if route is None:
+        return None
+    quantity = route.effect.name if route.effect else None
+    return {
+        "name": route.name,
+        "quantity": quantity,
+        **_numbers(route.effect),
+        "agrees": route.agrees,
+        "detail": route.detail,
+    }
+
+
+def _informative(informative: Informative | None) -> dict[str, Any] | None:
+    if informative is None:
+        return None
+    return {
+        "trivial": informative.trivial,
+        "share": _finite(informative.share),
+        "runs": informative.runs,
+        "factor": _finite(informative.factor),
+        "search": informative.search or None,
     }
 
 
 def _constant(constant: Constant) -> dict[str, Any]:
-    return {k: getattr(constant, k) for k in ("name", "kind", "value", "low", "high")}
+    numbers = {end: _finite(getattr(constant, end)) for end in ("value", "low", "high")}
+    return {"name": constant.name, "kind": constant.kind, **numbers}
