@@ -2,7 +2,8 @@
 
 A finished record is used again only if both are equal to today's. The code's fingerprint is
 taken of syntax trees without docstrings, so that comments, layout and documentation may change
-freely, and it leaves out claims and figures, which read records and never make them.
+freely, and it leaves out scalars, hypotheses, claims and figures, which read records and never
+make them.
 """
 
 import ast
@@ -14,7 +15,7 @@ from pathlib import Path
 from attnlab.lab.registry import package_folder
 
 SHARED = ("cells.py", "core.py", "numerics", "data", "models", "dynamics", "probes")
-READERS = ("claims", "figures")
+READERS = ("scalars", "hypotheses", "claims", "figures")
 STACK = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 
 

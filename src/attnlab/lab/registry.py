@@ -6,7 +6,8 @@ from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 
-from attnlab.core import BadInput, Claim, Figure, Paper, Study
+from attnlab.claims import Assumption, Claim
+from attnlab.core import BadInput, Figure, Paper, Study
 
 GROUP = "attnlab.papers"
 
@@ -16,8 +17,16 @@ class Target:
     """What an id on the command line stands for."""
 
     paper: Paper
-    claims: tuple[Claim, ...]
-    figures: tuple[Figure, ...]
+    claims: tuple[Claim, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    studies: tuple[Study, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all that it stands for."""
+        items = (*self.claims, *self.figures, *self.assumptions, *self.studies)
+        return tuple(item.id for item in items)
 
 
 @cache
@@ -55,17 +64,30 @@ def paper_of(study: Study) -> Paper:
 
 
 def resolve(name: str) -> Target:
-    """A paper's id, or the id of a claim or figure (a trend and its figure share one id)."""
+    """A paper, or a claim, figure, hypothesis or study (a trend and its figure share one id)."""
     if name in papers():
-        found = papers()[name]
-        return Target(found, found.claims, found.figures)
-    for found in papers().values():
-        claims = tuple(c for c in found.claims if c.id == name)
-        figures = tuple(f for f in found.figures if f.id == name)
-        if claims or figures:
-            return Target(found, claims, figures)
-    known = [*papers(), *(x.id for p in papers().values() for x in (*p.claims, *p.figures))]
+        return _everything(papers()[name])
+    for target in map(_everything, papers().values()):
+        chosen = Target(
+            target.paper,
+            tuple(x for x in target.claims if x.id == name),
+            tuple(x for x in target.figures if x.id == name),
+            tuple(x for x in target.assumptions if x.id == name),
+            tuple(x for x in target.studies if x.id == name),
+        )
+        if chosen.ids:
+            return chosen
+    known = [x for paper in papers().values() for x in (paper.id, *_everything(paper).ids)]
     raise BadInput(_unknown("id", name, known))
+
+
+def _everything(paper: Paper) -> Target:
+    return Target(paper, paper.claims, paper.figures, assumptions(paper), paper.studies)
+
+
+def assumptions(paper: Paper) -> tuple[Assumption, ...]:
+    """The assumptions, conditions and definitions of a paper."""
+    return paper.hypotheses.assumptions if paper.hypotheses else ()
 
 
 def package_folder(package: str) -> str:
