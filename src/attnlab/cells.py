@@ -29,14 +29,24 @@ class BadInput(Exception):
 
 
 def setting(
-    default: Any, *, origin: Origin, help: str, symbol: str = "", samples: bool = True
+    default: Any,
+    *,
+    origin: Origin,
+    help: str,
+    symbol: str = "",
+    samples: bool = True,
+    alternatives: Mapping[Any, str] | None = None,
 ) -> Any:
     """Declare one field of a settings class.
 
     `origin` says who chose the default: the paper's text, our inference from it, or us.
     `symbol` is the paper's letter. `samples` is False for what does not change the random draw.
+    `alternatives` are the values that an attentive reader of the paper could have chosen instead,
+    each with the reason; on a default that the paper gives they concern designs that depart from
+    it.
     """
     metadata = {"origin": origin, "help": help, "symbol": symbol, "samples": samples}
+    metadata["alternatives"] = dict(alternatives or {})
     return dataclasses.field(default=default, metadata=metadata)
 
 

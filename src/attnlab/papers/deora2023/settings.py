@@ -33,17 +33,58 @@ LARGEST_EXPLICIT = 4096
 class MixtureSettings:
     """A data set of the tokenised mixture and what phase 1 makes of it."""
 
-    T: int = setting(4, origin="ours", symbol="T", help="places in a sample")
-    d: int = setting(8, origin="ours", symbol="d", help="dimension of a token")
-    M: int = setting(2, origin="ours", symbol="M", help="irrelevant patterns")
-    S: float = setting(1.0, origin="ours", symbol="S", help="length of a pattern")
-    zeta: float = setting(0.5, origin="ours", symbol="zeta", help="share of relevant places")
+    T: int = setting(
+        4,
+        origin="ours",
+        symbol="T",
+        help="places in a sample",
+        alternatives={8: "twice as many"},
+    )
+    d: int = setting(
+        8,
+        origin="ours",
+        symbol="d",
+        help="dimension of a token",
+        alternatives={16: "twice as many"},
+    )
+    M: int = setting(
+        2,
+        origin="ours",
+        symbol="M",
+        help="irrelevant patterns",
+        alternatives={4: "twice as many"},
+    )
+    S: float = setting(
+        1.0,
+        origin="ours",
+        symbol="S",
+        help="length of a pattern",
+        alternatives={2.0: "a stronger signal, as section 5 has in mind"},
+    )
+    zeta: float = setting(
+        0.5,
+        origin="ours",
+        symbol="zeta",
+        help="share of relevant places",
+        alternatives={0.25: "sparser"},
+    )
     Z_mu: float = setting(0.0, origin="ours", symbol="Z_mu", help="bound on <z, mu>")
     Z_nu: float = setting(0.0, origin="ours", symbol="Z_nu", help="bound on M <z, nu>")
     Z: float = setting(0.0, origin="ours", symbol="Z", help="bound on |z|")
-    noise: Noise = setting("clipped_gaussian", origin="ours", help="kind of noise")
+    noise: Noise = setting(
+        "clipped_gaussian",
+        origin="ours",
+        help="kind of noise",
+        alternatives={
+            "uniform": "Assumption 3 bounds the noise and names no distribution",
+            "extreme": "the corners: every bound of Assumption 3 is attained",
+        },
+    )
     places: Places = setting(
-        "random", origin="inferred", help="relevant places drawn per sample, or the first ones"
+        "random",
+        origin="inferred",
+        help="relevant places drawn per sample, or the first ones",
+        alternatives={"fixed": "the set of relevant places may be the same for all samples"},
     )
     n: int = setting(48, origin="ours", symbol="n", help="training samples of phase 2")
     n1: int = setting(

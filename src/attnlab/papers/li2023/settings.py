@@ -24,6 +24,51 @@ LARGEST_APPROXIMATE_NOISE = 0.05
 class TrainingSettings:
     """One training run of the shallow vision transformer on the pattern vote."""
 
+    # --- training: what the paper leaves open comes first, for universes begin with it
+    eta: float = setting(
+        0.5,
+        origin="ours",
+        samples=False,
+        symbol="eta",
+        help="step size",
+        alternatives={
+            0.2: "a small step, as the proofs assume",
+            1.0: "fewer steps for the same distance",
+            0.1: "smaller still: nearer the flow",
+        },
+    )
+    stop: Literal["zero_loss", "fixed"] = setting(
+        "zero_loss",
+        origin="inferred",
+        samples=False,
+        help="stop at zero training loss, or at T",
+        alternatives={
+            "fixed": "Algorithm 1 runs a given number of iterations",
+            "zero_loss": "the hinge has no gradient left, and figure 2 counts iterations",
+        },
+    )
+    B: int = setting(
+        20,
+        origin="ours",
+        samples=False,
+        symbol="B",
+        help="mini-batch size",
+        alternatives={
+            5: "condition (9) asks for a constant number only",
+            128: "larger than most N of the maps: full batches there",
+        },
+    )
+    steps: int = setting(
+        3000,
+        origin="ours",
+        samples=False,
+        symbol="T",
+        help="steps at most",
+        alternatives={1000: "a third", 400: "until the loss is just zero", 100: "while it falls"},
+    )
+    optimiser: Optimiser = setting(
+        "sgd", origin="paper", samples=False, help="how the weights move"
+    )
     # --- data
     N: int = setting(128, origin="ours", symbol="N", help="training samples")
     L: int = setting(100, origin="paper", symbol="|S|", help="tokens in a sample")
@@ -46,9 +91,21 @@ class TrainingSettings:
         "fixed", origin="paper", help="the same counts in every sample, or independent tokens"
     )
     order: Literal["shuffled", "fixed"] = setting(
-        "shuffled", origin="inferred", samples=False, help="order of the tokens"
+        "shuffled",
+        origin="inferred",
+        samples=False,
+        help="order of the tokens",
+        alternatives={"fixed": "the paper does not say that tokens are shuffled"},
     )
-    normalise: bool = setting(False, origin="inferred", help="tokens scaled to unit norm")
+    normalise: bool = setting(
+        False,
+        origin="inferred",
+        help="tokens scaled to unit norm",
+        alternatives={
+            True: "section 2 takes tokens of unit norm",
+            False: "section 3.2 adds noise to patterns of unit norm",
+        },
+    )
     c0: float = setting(0.01, origin="paper", symbol="c_0", help="noise of a token's entries")
     noisy_share: float = setting(0.0, origin="ours", help="share of extra-noisy tokens")
     noisy_c0: float = setting(0.0, origin="ours", help="noise of an extra-noisy token's entries")
@@ -57,7 +114,10 @@ class TrainingSettings:
         0.0, origin="ours", symbol="Delta", help="distance within a set (G.2)"
     )
     balance: Literal["exact", "random"] = setting(
-        "exact", origin="inferred", help="as many samples of each class, or drawn"
+        "exact",
+        origin="inferred",
+        help="as many samples of each class, or drawn",
+        alternatives={"random": "labels drawn: the theorem allows a difference of order sqrt N"},
     )
     labels: Literal["true", "shuffled"] = setting(
         "true", origin="ours", samples=False, help="shuffled is a control: labels permuted"
@@ -83,24 +143,23 @@ class TrainingSettings:
     delta: float = setting(
         0.2, origin="paper", symbol="delta", help="error of the first keys and queries"
     )
-    xi: float = setting(0.01, origin="paper", symbol="xi", help="deviation of W_O's entries")
+    xi: float = setting(
+        0.01,
+        origin="inferred",
+        symbol="xi",
+        help="deviation of W_O's entries",
+        alternatives={0.447: "Algorithm 1's 1/sqrt M, at M = 5; section 4 has 0.01"},
+    )
     initial: Literal["assumption_1", "printed"] = setting(
         "assumption_1",
         origin="inferred",
         help="printed saturates the softmax and contradicts Assumption 1",
     )
     error: Literal["random", "worst"] = setting(
-        "random", origin="ours", help="direction of the first errors"
-    )
-    # --- training
-    eta: float = setting(0.5, origin="ours", samples=False, symbol="eta", help="step size")
-    B: int = setting(20, origin="ours", samples=False, symbol="B", help="mini-batch size")
-    steps: int = setting(3000, origin="ours", samples=False, symbol="T", help="steps at most")
-    stop: Literal["zero_loss", "fixed"] = setting(
-        "zero_loss", origin="inferred", samples=False, help="stop at zero training loss, or at T"
-    )
-    optimiser: Optimiser = setting(
-        "sgd", origin="paper", samples=False, help="how the weights move"
+        "random",
+        origin="ours",
+        help="direction of the first errors",
+        alternatives={"worst": "Assumption 1 bounds the error, whatever its direction"},
     )
     # --- sparsification
     selector: Selector = setting(
@@ -110,19 +169,33 @@ class TrainingSettings:
         0.0, origin="ours", samples=False, help="fraction of the tokens that is removed"
     )
     removal: Literal["excluded", "zeroed"] = setting(
-        "excluded", origin="inferred", samples=False, help="left out of the softmax, or set to zero"
+        "excluded",
+        origin="inferred",
+        samples=False,
+        help="left out of the softmax, or set to zero",
+        alternatives={"zeroed": "a removed token set to zero still takes part in the softmax"},
     )
     positions: Literal["original", "renumbered"] = setting(
         "original",
         origin="inferred",
         samples=False,
         help="output weights of a kept token: of its first position, or counted among the kept",
+        alternatives={"renumbered": "the network is written for the kept tokens, numbered anew"},
     )
     prune_at: Literal["both", "test"] = setting(
-        "both", origin="inferred", samples=False, help="in training and test, or at test only"
+        "both",
+        origin="inferred",
+        samples=False,
+        help="in training and test, or at test only",
+        alternatives={"test": "practitioners prune a trained model"},
     )
     # --- measuring
-    test_samples: int = setting(400, origin="ours", help="samples of the test loss")
+    test_samples: int = setting(
+        400,
+        origin="ours",
+        help="samples of the test loss",
+        alternatives={200: "half as many", 1000: "a finer test loss"},
+    )
     success: float = setting(
         1e-3, origin="paper", samples=False, help="test loss below which a trial is a success"
     )

@@ -50,9 +50,26 @@ class ClassSettings:
     n: int = setting(96, origin="ours", symbol="n", help="training samples")
     L: int = setting(4, origin="ours", symbol="L", help="words in a sample; 3, or 4 and more")
     m: int = setting(2**14, origin="ours", symbol="m", help="embedding dimension")
-    m1: int = setting(64, origin="ours", symbol="m_1", help="neurons")
-    c0: float = setting(0.1, origin="ours", symbol="c_0", help="sigma_0 = c0 / sqrt(L m)")
-    horizon: float = setting(100.0, origin="ours", help="end of the flow, in units of 1/rho(0)")
+    m1: int = setting(
+        64,
+        origin="ours",
+        symbol="m_1",
+        help="neurons",
+        alternatives={32: "half as many", 256: "appendix A's number"},
+    )
+    c0: float = setting(
+        0.1,
+        origin="ours",
+        symbol="c_0",
+        help="sigma_0 = c0 / sqrt(L m)",
+        alternatives={1.0: "Condition 1's tilde with constant one", 0.03: "smaller"},
+    )
+    horizon: float = setting(
+        100.0,
+        origin="ours",
+        help="end of the flow, in units of 1/rho(0)",
+        alternatives={1000.0: "ten times as long"},
+    )
     target_loss: float = setting(
         0.0, origin="ours", samples=False, help="the flow stops at this loss; 0: at the horizon"
     )

@@ -25,7 +25,13 @@ class TrainingSettings:
         0, origin="ours", symbol="d", help="words in all; 0: as many as distinct words need"
     )
     m: int = setting(128, origin="paper", symbol="m", help="embedding dimension")
-    m1: int = setting(64, origin="ours", symbol="m_1", help="neurons")
+    m1: int = setting(
+        64,
+        origin="ours",
+        symbol="m_1",
+        help="neurons",
+        alternatives={32: "half as many", 256: "appendix A's number"},
+    )
     sampler: Sampler = setting(
         "balanced", origin="paper", help="exact shares of the types, or independent samples"
     )
@@ -33,21 +39,48 @@ class TrainingSettings:
     labels: Labels = setting(
         "true", origin="ours", samples=False, help="shuffled is a control: labels permuted"
     )
-    weights: Weights = setting("theory", origin="paper", help="scheme of the initial matrices")
-    output_layer: OutputLayer = setting("sign", origin="paper", symbol="a", help="scheme of a")
+    weights: Weights = setting(
+        "theory",
+        origin="paper",
+        help="scheme of the initial matrices",
+        alternatives={
+            "kaiming_normal": "appendix A names Kaiming, not which of its schemes",
+            "kaiming_uniform": "the same, uniform",
+            "linear_default": "what a linear layer of PyTorch does, Kaiming with another gain",
+        },
+    )
+    output_layer: OutputLayer = setting(
+        "sign",
+        origin="paper",
+        symbol="a",
+        help="scheme of a",
+        alternatives={
+            "sign": "section 2's fixed signs",
+            "sign_over_m1": "signs over the number of neurons",
+            "same_as_weights": "appendix A names one scheme for all weights",
+        },
+    )
     c0: float = setting(
         0.1,
         origin="ours",
         symbol="c_0",
         samples=False,  # it only multiplies what is drawn: scales are compared by draw
         help="sigma_0 = c0 / sqrt(L m), scheme theory only",
+        alternatives={
+            1.0: "Condition 1's tilde with constant one",
+            0.03: "smaller: the tilde hides logarithms",
+        },
     )
     attention: Attention = setting(
         "trained", origin="paper", samples=False, help="frozen and uniform are controls"
     )
     method: Method = setting("flow", origin="paper", samples=False, help="how it is trained")
     horizon: float = setting(
-        100.0, origin="ours", samples=False, help="end of the flow, in units of 1/rho(0)"
+        100.0,
+        origin="ours",
+        samples=False,
+        help="end of the flow, in units of 1/rho(0)",
+        alternatives={1000.0: "ten times as long"},
     )
     target_loss: float = setting(
         0.0, origin="ours", samples=False, help="the flow stops at this loss; 0: at the horizon"
@@ -58,7 +91,11 @@ class TrainingSettings:
     steps: int = setting(30_000, origin="paper", samples=False, help="steps of descent")
     records: int = setting(120, origin="ours", samples=False, help="recorded times")
     rtol: float = setting(
-        1e-6, origin="ours", samples=False, help="relative tolerance of the flow's solver"
+        1e-6,
+        origin="ours",
+        samples=False,
+        help="relative tolerance of the flow's solver",
+        alternatives={1e-8: "a hundred times as fine"},
     )
     probes: Literal["auto", "words", "neurons"] = setting(
         "words",
