@@ -2,7 +2,7 @@
 130 interrupted."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -13,7 +13,8 @@ from rich.console import Console
 from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
 
 from attnlab import __version__, cells
-from attnlab.core import BadInput, Claim, Figure
+from attnlab.claims import Claim
+from attnlab.core import BadInput, Figure
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
 from attnlab.report import drawings
@@ -21,13 +22,17 @@ from attnlab.report import drawings
 Id = Annotated[Positional[str], arg(metavar="ID")]
 Ids = Annotated[Positional[tuple[str, ...]], arg(metavar="ID...")]
 Folder = Annotated[Positional[Path], arg(metavar="DIR")]
+Scale = Annotated[str, arg(metavar="smoke|quick|paper")]
+Json = Annotated[
+    str | None, arg(metavar="FILE", help="JSON to standard output (alone, or -) or to FILE.json.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """What every command that runs something takes."""
 
-    scale: Annotated[str, arg(metavar="smoke|quick|paper")] = "quick"
+    scale: Scale = "quick"
     """How large: smoke (a minute or more), quick (minutes), paper (the paper's own sizes)."""
     out: Annotated[Path, arg(metavar="DIR")] = Path("results")
     """The folder of results; its ledger is DIR/ledger.sqlite."""
@@ -50,37 +55,60 @@ class Options:
 
 @dataclass(frozen=True)
 class List:
-    """Papers, studies, claims and figures."""
+    """Papers, studies, claims, hypotheses and figures."""
 
-    json: bool = False
-    """Print JSON."""
+    json: Json = None
 
     def run(self) -> int:
         from attnlab.report import terminal
 
         papers = registry.papers().values()
-        if self.json:
-            _print_json(terminal.list_json(papers))
-        else:
-            terminal.output().print(terminal.list_table(papers))
+        _print(terminal.list_table(papers), self.json, lambda: terminal.list_json(papers))
         return 0
 
 
 @dataclass(frozen=True)
 class Show:
-    """The statement in our words, what is measured, constants, readings, controls."""
+    """The statement in our words, what is stated and measured, cutoffs, readings, controls."""
 
     id: Id
-    """A paper, claim or figure, e.g. yang2024.theorem_3_1."""
-    scale: Annotated[str, arg(metavar="smoke|quick|paper")] = "quick"
+    """A paper, claim, figure, hypothesis or study, e.g. yang2024.theorem_3_1."""
+    scale: Scale = "quick"
     """The scale whose design is shown."""
 
     def run(self) -> int:
         from attnlab.report import terminal
+        from attnlab.report.show import show
 
-        scale = plan.Request(self.scale).scale  # type: ignore[arg-type]
+        request = plan.Request(self.scale)  # type: ignore[arg-type]
         target = registry.resolve(self.id)
-        terminal.output().print(terminal.show(target, self.id, scale))
+        terminal.output().print(show(target, self.id, request))
+        return 0
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The assumptions, conditions and definitions of a paper, from settings alone.
+
+    Each with its value, what it needs and by which factor it is missed: at the settings that the
+    paper prints, and at each study's cell that misses most.
+    """
+
+    paper: Annotated[Positional[str], arg(metavar="PAPER")]
+    """A paper."""
+    json: Json = None
+    scale: Scale = "quick"
+    """The scale whose designs are looked at."""
+
+    def run(self) -> int:
+        from attnlab.report import hypotheses, terminal
+
+        request = plan.Request(self.scale)  # type: ignore[arg-type]
+        paper = registry.paper(self.paper)
+        if not registry.assumptions(paper):
+            raise BadInput(f"{paper.id} lists no hypotheses; `attnlab show {paper.id}` shows it")
+        table = terminal.hypotheses_table(hypotheses.table(paper, request))
+        _print(table, self.json, lambda: hypotheses.table_json(paper, request))
         return 0
 
 
@@ -90,8 +118,7 @@ class Check(Options):
 
     ids: Ids
     """Claims or papers."""
-    json: Annotated[str | None, arg(metavar="FILE")] = None
-    """Write the verdicts as JSON to FILE, or to standard output if FILE is -."""
+    json: Json = None
     strict: bool = False
     """Exit with 1 if a claim is contradicted."""
     robust: bool = False
@@ -102,16 +129,12 @@ class Check(Options):
         from attnlab.report.verdicts import as_json, verdicts
 
         claims = _claims(self.ids)
+        _require_json_name(self.json)
         request = self.request()
         _compute("check", self.ids, claims, self)
         with ledgers.reading(self.out) as ledger:
             found = verdicts(claims, request, ledger, robust=self.robust)
-        if self.json == "-":
-            _print_json([as_json(v) for v in found])
-        else:
-            terminal.output().print(terminal.verdict_table(found))
-            if self.json:
-                _write(Path(self.json), _pretty([as_json(v) for v in found]))
+        _print(terminal.verdict_table(found), self.json, lambda: [as_json(v) for v in found])
         return int(self.strict and any(v.outcome == "contradicted" for v in found))
 
 
@@ -185,18 +208,14 @@ class ShowLedger:
 
     dir: Folder
     """A folder of results."""
-    json: bool = False
-    """Print JSON."""
+    json: Json = None
 
     def run(self) -> int:
         from attnlab.report import terminal
 
         with ledgers.reading(self.dir) as ledger:
             rows = ledger.summary()
-        if self.json:
-            _print_json(rows)
-        else:
-            terminal.output().print(terminal.ledger_table(rows))
+        _print(terminal.ledger_table(rows), self.json, lambda: rows)
         return 0
 
 
@@ -229,8 +248,7 @@ class Bounds:
 
     paper: Annotated[Positional[str], arg(metavar="PAPER")]
     """A paper."""
-    json: bool = False
-    """Print JSON."""
+    json: Json = None
 
     @staticmethod
     def parse_and_run(arguments: list[str]) -> int:
@@ -241,23 +259,25 @@ class Bounds:
         paper = registry.paper(name)
         if paper.bounds is None:
             raise BadInput(f"{name} has no table of bounds; `attnlab show {name}` shows its claims")
-        as_json = "--json" in rest
+        json = None
+        if "--json" in rest:
+            at = rest.index("--json")
+            json, rest = rest[at + 1], rest[:at] + rest[at + 2 :]
         sizes = tyro.cli(
             _with_help(paper.bounds.settings),
             prog=f"attnlab bounds {name}",
-            args=[word for word in rest if word != "--json"],
+            args=rest,
         )
         rows = paper.bounds.rows(sizes)
-        if as_json:
-            _print_json([asdict(row) for row in rows])
-        else:
-            terminal.output().print(terminal.bounds_table(name, rows))
+        table = terminal.bounds_table(name, rows)
+        _print(table, json, lambda: [asdict(row) for row in rows])
         return 0
 
 
 COMMANDS: dict[str, Any] = {
     "list": List,
     "show": Show,
+    "hypotheses": Hypotheses,
     "check": Check,
     "run": Run,
     "reproduce": Reproduce,
@@ -270,7 +290,7 @@ COMMANDS: dict[str, Any] = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = _json_to_output(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["--version"]:
         print(f"attnlab {__version__}")
         return 0
@@ -297,23 +317,40 @@ def entry() -> None:
 
 
 def _claims(ids: Iterable[str]) -> list[Claim]:
-    targets = [(name, registry.resolve(name)) for name in ids]
+    targets = _targets(ids, "claim")
     for name, target in targets:
         if not target.claims:
-            raise BadInput(f"{name} has a figure but no claim; use `attnlab run {name}`")
-    if not targets:
-        raise BadInput("no id was given; name a paper or a claim (`attnlab list` shows them)")
+            raise BadInput(f"{name} is {_other(name, target)}")
     return list({claim.id: claim for _, target in targets for claim in target.claims}.values())
 
 
 def _figures(ids: Iterable[str]) -> list[Figure]:
-    targets = [(name, registry.resolve(name)) for name in ids]
+    targets = _targets(ids, "figure")
     for name, target in targets:
-        if not target.figures:
+        if not target.figures and target.claims:
             raise BadInput(f"{name} is a claim without a figure; use `attnlab check {name}`")
-    if not targets:
-        raise BadInput("no id was given; name a paper or a figure (`attnlab list` shows them)")
+        if not target.figures:
+            raise BadInput(f"{name} is {_other(name, target)}")
     return list({figure.id: figure for _, t in targets for figure in t.figures}.values())
+
+
+def _targets(ids: Iterable[str], kind: str) -> list[tuple[str, registry.Target]]:
+    targets = [(name, registry.resolve(name)) for name in ids]
+    if not targets:
+        raise BadInput(f"no id was given; name a paper or a {kind} (`attnlab list` shows them)")
+    return targets
+
+
+def _other(name: str, target: registry.Target) -> str:
+    """What an id is that a command cannot take, and which command takes it."""
+    if target.paper.id == name:
+        return f"a paper without any; `attnlab show {name}` shows what it has"
+    if target.figures:
+        return f"a figure without a claim; use `attnlab run {name}`"
+    if target.assumptions:
+        table = f"`attnlab hypotheses {target.paper.id}`"
+        return f"a hypothesis, which is looked up and not judged; {table} shows where it is met"
+    return f"a study, not a claim or a figure; `attnlab show {name}` shows what reads it"
 
 
 def _compute(
@@ -378,8 +415,35 @@ def _pretty(value: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1)
 
 
-def _print_json(value: Any) -> None:
-    print(_pretty(value).decode())
+def _print(table: Any, json: str | None, value: Callable[[], Any]) -> None:
+    """The table; or JSON alone on standard output; or the table, and JSON into a file."""
+    from attnlab.report import terminal
+
+    _require_json_name(json)
+    if json == "-":
+        print(_pretty(value()).decode())
+        return
+    terminal.output().print(table)
+    if json:
+        _write(Path(json), _pretty(value()))
+
+
+def _json_to_output(arguments: list[str]) -> list[str]:
+    """`--json` without a name stands for `--json -`."""
+    following = [*arguments, "--"][1:]
+    words = []
+    for word, after in zip(arguments, following, strict=True):
+        alone = word == "--json" and after.startswith("--")
+        words += [word, "-"] if alone else [word]
+    return words
+
+
+def _require_json_name(json: str | None) -> None:
+    if json not in (None, "-") and not json.endswith(".json"):
+        raise BadInput(
+            f"--json {json} is not the name of a JSON file; give a name that ends in .json, or "
+            "--json - for standard output"
+        )
 
 
 def _say(sentence: str) -> None:

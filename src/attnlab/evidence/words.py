@@ -64,6 +64,19 @@ def requirement(hypothesis: Hypothesis) -> str:
     return f"{word} {number(threshold)}"
 
 
+def met_text(met: bool | None) -> str:
+    """Whether a condition holds."""
+    return "unknown" if met is None else "yes" if met else "no"
+
+
+def miss_text(hypothesis: Hypothesis) -> str:
+    """The factor by which a condition is missed; for an unknown constant, at constant one."""
+    factor = hypothesis.factor
+    if hypothesis.met or factor is None or factor <= 1:
+        return "–"
+    return f"×{number(factor)}" + (" at constant 1" if hypothesis.met is None else "")
+
+
 def shortfall(hypothesis: Hypothesis) -> str:
     """How a hypothesis is missed, in a sentence's part."""
     factor = hypothesis.factor
@@ -75,3 +88,9 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     """A few names, and how many more there are."""
     shown = "; ".join(names[:most])
     return shown if len(names) <= most else f"{shown}; and {len(names) - most} more"
+
+
+def values_text(values: Sequence[object], most: int = 8) -> str:
+    """The values of a setting, the middle ones left out if there are many."""
+    shown = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values]
+    return ", ".join(shown if len(shown) <= most else [*shown[:4], "…", *shown[-3:]])

@@ -128,3 +128,12 @@ def origins(settings: type) -> list[dict[str, Any]]:
         | {"symbol": f.metadata["symbol"]}
         for f in fields(settings)
     ]
+
+
+def levels(study: Study, request: Request) -> dict[str, list[Any]]:
+    """The values that each setting takes in a study's design, in the design's order."""
+    chosen = design_cells(study, request, {})
+    return {
+        f.name: list(dict.fromkeys(getattr(cell, f.name) for cell in chosen))
+        for f in fields(study.settings)
+    }

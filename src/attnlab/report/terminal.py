@@ -1,6 +1,6 @@
-"""What the command line prints: verdict tables, `list`, `show`, the state of a ledger."""
+"""What the command line prints: verdicts, `list`, bounds, hypotheses, the state of a ledger."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console, Group
@@ -9,51 +9,68 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from attnlab.core import Bound, Claim, Effect, Figure, Paper, Scale, Study, Verdict
-from attnlab.lab.plan import origins
-from attnlab.lab.registry import Target
+from attnlab.claims import Assumption, Verdict
+from attnlab.core import Bound, Paper
+from attnlab.evidence.words import met_text, miss_text, number, requirement
+from attnlab.lab.registry import assumptions
+from attnlab.report.hypotheses import Row
+from attnlab.report.verdicts import counts, cutoff_text, measured_and_more, news_first
 
 COLOURS = {
     "supported": "green",
     "contradicted": "red",
+    "depends": "magenta",
+    "vacuous": "blue",
     "inconclusive": "yellow",
     "not_applicable": "cyan",
 }
 
 
-def number(value: float | None) -> str:
-    """A number in at most four significant digits."""
-    return "–" if value is None else f"{value:.4g}"
+def verdict_table(verdicts: Iterable[Verdict]) -> Group:
+    """A row per verdict, news first: stated, measured, cutoff; then a line of counts per paper."""
+    found = list(verdicts)
+    scale = found[0].scale if found else ""
+    table = Table(title=f"verdicts at scale {scale}", title_justify="left", show_lines=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("claim")
+    for verdict in news_first(found):
+        table.add_row(Text(verdict.outcome, style=COLOURS[verdict.outcome]), _claim_cell(verdict))
+    papers = dict.fromkeys(verdict.id.partition(".")[0] for verdict in found)
+    lines = [counts_line(p, [v for v in found if v.id.partition(".")[0] == p]) for p in papers]
+    return Group(table, *lines)
 
 
-def effect_text(effect: Effect | None) -> str:
-    """An effect with its interval, on one line."""
-    if effect is None:
-        return "–"
-    return f"{effect.name}: {number(effect.value)} [{number(effect.low)}, {number(effect.high)}]"
+def counts_line(paper: str, verdicts: Sequence[Verdict]) -> Text:
+    """How many verdicts of each outcome a paper has, on one line."""
+    named = [(f"{n} {o}", COLOURS[o]) for o, n in counts(verdicts) if n]
+    pieces: list[Any] = [f"{paper}: {len(verdicts)} claims"]
+    for words in named:
+        pieces += [", " if len(pieces) > 1 else ": ", words]
+    return Text.assemble(*pieces)
 
 
-def verdict_table(verdicts: Iterable[Verdict]) -> Table:
-    """One row per verdict."""
-    verdicts = list(verdicts)
-    scale = verdicts[0].scale if verdicts else ""
-    table = Table(title=f"verdicts at scale {scale}", title_justify="left", expand=False)
-    for heading in ("claim", "verdict", "effect [95 % interval]", "runs", "controls", "why"):
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("claim", "verdict"))
-    for v in verdicts:
-        runs = str(v.trials)
-        runs += f" +{v.failed_runs} failed" if v.failed_runs else ""
-        runs += f" ({v.diverged_runs} diverged)" if v.diverged_runs else ""
-        rejected = sum(c.outcome == "contradicted" for c in v.controls)
-        table.add_row(
-            escape(v.id),
-            Text(v.outcome, style=COLOURS[v.outcome]),
-            escape(effect_text(v.effect)),
-            runs,
-            f"{rejected}/{len(v.controls)} rejected",
-            escape(v.reason),
-        )
-    return table
+def _claim_cell(verdict: Verdict) -> Group:
+    rejected = sum(c.outcome == "contradicted" for c in verdict.controls)
+    runs = f"{verdict.trials} runs"
+    runs += f", {verdict.failed_runs} failed" if verdict.failed_runs else ""
+    runs += f", {verdict.diverged_runs} diverged" if verdict.diverged_runs else ""
+    measured, more = measured_and_more(verdict)
+    head = Text.assemble((verdict.id, "bold"), f"  {verdict.kind}, {runs}, ")
+    head.append(f"{rejected} of {len(verdict.controls)} controls rejected")
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    lines = {
+        "stated": f"{verdict.stated} ({verdict.source})" if verdict.source else verdict.stated,
+        "measured": measured,
+        "cutoff": cutoff_text(verdict),
+        "why": more,
+        "tightness": verdict.tightness,
+    }
+    for name, words in lines.items():
+        if words:
+            grid.add_row(name, Text(words))
+    return Group(head, grid)
 
 
 def list_table(papers: Iterable[Paper]) -> Group:
@@ -61,14 +78,17 @@ def list_table(papers: Iterable[Paper]) -> Group:
     parts = []
     for paper in papers:
         table = Table(title=f"{paper.id}: {paper.title}", title_justify="left", box=None)
-        table.add_column("kind")
-        table.add_column("id", no_wrap=True)
-        table.add_column("what")
-        for kind, items in (("claim", paper.claims), ("figure", paper.figures)):
-            for item in items:
-                table.add_row(kind, escape(item.id), escape(item.title))
+        for heading in ("what", "id", "kind", "title (source)"):
+            table.add_column(heading, no_wrap=heading == "id")
+        for claim in paper.claims:
+            _add(table, "claim", claim.id, claim.kind, f"{claim.title} ({claim.source})")
+        for assumption in assumptions(paper):
+            source = f"{assumption.title} ({assumption.source})"
+            _add(table, "hypothesis", assumption.id, "", source)
+        for figure in paper.figures:
+            _add(table, "figure", figure.id, "", figure.title)
         for study in paper.studies:
-            table.add_row("study", escape(study.id), escape(study.summary))
+            _add(table, "study", study.id, "", study.summary)
         parts.append(table)
     return Group(*parts)
 
@@ -80,9 +100,20 @@ def list_json(papers: Iterable[Paper]) -> dict[str, list[dict[str, Any]]]:
         "papers": [{"id": p.id, "title": p.title, "reference": p.reference} for p in papers],
         "studies": [{"id": s.id, "summary": s.summary} for p in papers for s in p.studies],
         "claims": [
-            {"id": c.id, "title": c.title, "studies": list(c.studies)}
+            {
+                "id": c.id,
+                "kind": c.kind,
+                "title": c.title,
+                "source": str(c.source),
+                "studies": list(c.studies),
+            }
             for p in papers
             for c in p.claims
+        ],
+        "hypotheses": [
+            {"id": a.id, "title": a.title, "source": str(a.source)}
+            for p in papers
+            for a in assumptions(p)
         ],
         "figures": [
             {"id": f.id, "title": f.title, "studies": list(f.studies)}
@@ -92,61 +123,25 @@ def list_json(papers: Iterable[Paper]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def show(target: Target, name: str, scale: Scale) -> Group:
-    """Everything about one id: statement, measure, controls; or a whole paper in short."""
-    if name == target.paper.id:
-        head = Text(f"{target.paper.title}\n{target.paper.reference}\n", style="bold")
-        return Group(head, list_table([target.paper]))
+def hypotheses_table(rows: Iterable[tuple[Assumption, Sequence[Row]]]) -> Group:
+    """Every condition of each assumption: at the paper's settings, and at our studies' worst."""
     parts: list[Any] = []
-    for claim in target.claims:
-        parts += _show_claim(claim)
-    for figure in target.figures:
-        parts += _show_figure(figure)
-    names = dict.fromkeys(s for item in (*target.claims, *target.figures) for s in item.studies)
-    for study in target.paper.studies:
-        if study.id in names:
-            parts += _show_study(study, scale)
+    for assumption, found in rows:
+        head = Text.assemble((assumption.id, "bold"), f" {assumption.title} ({assumption.source})")
+        table = Table(box=None)
+        for heading in ("condition", "at", "value", "needs", "met", "misses by"):
+            table.add_column(heading, justify="right" if heading == "value" else "left")
+        for row in found:
+            h = row.hypothesis
+            cells = (h.name, row.at, number(h.value), requirement(h), row.met, miss_text(h))
+            table.add_row(*map(Text, cells))
+        body = table if found else Text("no setting of the paper or of a study concerns it")
+        parts += [head, Padding(body, (0, 0, 1, 2))]
     return Group(*parts)
 
 
-def _section(title: str, body: str) -> list[Any]:
-    return [Text(title, style="bold"), Padding(Text(body), (0, 0, 1, 2))] if body else []
-
-
-def _show_claim(claim: Claim) -> list[Any]:
-    readings = "\n".join(f"{name}: {text}" for name, text in claim.readings)
-    constants = "\n".join(
-        f"{c.name}: {c.kind}" + (f" ({number(c.value)})" if c.value is not None else "")
-        for c in claim.constants
-    )
-    controls = "\n".join(f"{c.name}: {c.description}" for c in claim.controls)
-    return [
-        Text(f"claim {claim.id}: {claim.title}\n", style="bold underline"),
-        *_section("statement", claim.statement),
-        *_section("what is measured", claim.measured),
-        *_section("readings (the verdict takes the first)", readings),
-        *_section("constants", constants),
-        *_section("controls (each must come out contradicted)", controls),
-        *_section("notes", claim.notes),
-    ]
-
-
-def _show_figure(figure: Figure) -> list[Any]:
-    title = Text(f"figure {figure.id}: {figure.title}\n", style="bold underline")
-    return [title, *_section("caption", figure.caption)]
-
-
-def _show_study(study: Study, scale: Scale) -> list[Any]:
-    design = study.designs[scale]
-    table = Table(box=None)
-    for heading in ("setting", "symbol", "default", "origin", "meaning"):
-        table.add_column(heading)
-    for row in origins(study.settings):
-        cells = (row["name"], row["symbol"], row["default"], row["origin"], row["help"])
-        table.add_row(*(escape(str(x)) for x in cells))
-    runs = f"{len(design.cells)} cells x {design.trials} seeds at scale {scale}"
-    head = Text(f"study {study.id}: {study.summary} ({runs})", style="bold")
-    return [head, Padding(table, (0, 0, 1, 2))]
+def _add(table: Table, *cells: str) -> None:
+    table.add_row(*map(Text, cells))
 
 
 def bounds_table(name: str, rows: Iterable[Bound]) -> Table:
@@ -155,7 +150,7 @@ def bounds_table(name: str, rows: Iterable[Bound]) -> Table:
     for heading in ("name", "value", "held against", "met", "constant", "meaning"):
         table.add_column(heading, justify="right" if heading == "value" else "left")
     for row in rows:
-        met = "–" if row.threshold is None else {None: "unknown", True: "yes", False: "no"}[row.met]
+        met = "–" if row.threshold is None else met_text(row.met)
         cells = (number(row.threshold), met, row.constant, row.meaning)
         table.add_row(escape(row.name), number(row.value), *(escape(cell) for cell in cells))
     return table

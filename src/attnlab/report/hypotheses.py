@@ -1,0 +1,108 @@
+"""The hypothesis table of a paper: its conditions at its own settings and at ours, nothing run."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnlab.claims import Assumption, Hypothesis
+from attnlab.core import Paper
+from attnlab.evidence.words import met_text
+from attnlab.lab.plan import Request, design_cells
+from attnlab.lab.registry import assumptions
+from attnlab.report.verdicts import hypothesis_json
+
+
+@dataclass(frozen=True)
+class Row:
+    """One condition at the worst of some cells: the paper's own one, or those of a study."""
+
+    at: str
+    ours: bool
+    """Whether the settings are a study's; else they are printed in the paper."""
+    hypothesis: Hypothesis
+    cells: int
+    cells_met: int | None
+    """In how many cells it is met; None if its constant is unknown."""
+
+    @property
+    def met(self) -> str:
+        """Whether it is met, in words."""
+        if self.cells_met in (None, 0, self.cells):
+            return met_text(self.hypothesis.met)
+        return f"in {self.cells_met} of {self.cells} cells"
+
+
+def table(
+    paper: Paper, request: Request, only: Sequence[Assumption] = ()
+) -> list[tuple[Assumption, list[Row]]]:
+    """Every assumption of the paper with its rows, from settings alone."""
+    printed = paper.hypotheses.printed if paper.hypotheses else {}
+    places = [(at, False, (cell,)) for at, cell in printed.items()]
+    places += [(study.id, True, design_cells(study, request, {})) for study in paper.studies]
+    return [
+        (
+            assumption,
+            [row for at, ours, cells in places for row in _rows(assumption, at, ours, cells)],
+        )
+        for assumption in only or assumptions(paper)
+    ]
+
+
+def table_json(paper: Paper, request: Request) -> dict[str, Any]:
+    """The table as `hypotheses --json` prints it."""
+    return {
+        "paper": paper.id,
+        "scale": request.scale,
+        "hypotheses": [
+            {
+                "id": assumption.id,
+                "title": assumption.title,
+                "statement": assumption.statement,
+                "source": str(assumption.source),
+                "notes": assumption.notes,
+                "rows": [
+                    {
+                        "at": row.at,
+                        "settings": "study" if row.ours else "paper",
+                        **hypothesis_json(row.hypothesis),
+                        "cells": row.cells,
+                        "cells_met": row.cells_met,
+                    }
+                    for row in rows
+                ],
+            }
+            for assumption, rows in table(paper, request)
+        ],
+    }
+
+
+def _rows(assumption: Assumption, at: str, ours: bool, cells: Iterable[Any]) -> list[Row]:
+    """Each condition of the assumption at the cell that misses it most."""
+    by_name: dict[str, list[Hypothesis]] = {}
+    for cell in cells:
+        for hypothesis in assumption.rows(cell):
+            by_name.setdefault(hypothesis.name, []).append(hypothesis)
+    return [
+        Row(
+            at,
+            ours,
+            max(found, key=_miss),
+            len(found),
+            None if found[0].met is None else sum(h.met is True for h in found),
+        )
+        for found in by_name.values()
+    ]
+
+
+def _miss(hypothesis: Hypothesis) -> tuple[bool, float]:
+    """How badly a condition is missed: unmet first, then by the factor, or by the distance."""
+    met, factor = hypothesis.met, hypothesis.factor
+    if factor is not None:
+        return met is False, factor
+    distance = abs(hypothesis.value - hypothesis.threshold)
+    if hypothesis.relation == "==" and math.isfinite(distance):
+        return met is False, distance
+    # No factor leads from a value that is not positive to a positive threshold.
+    short = (hypothesis.value < hypothesis.threshold) == (hypothesis.relation == ">=")
+    return met is False, math.inf if short else 0.0
