@@ -248,6 +248,53 @@ class Share:
         return self.inside.example(cell)
 
 
+@dataclass(frozen=True)
+class Rate:
+    """Of the trials inside the runs, pooled, at least the share `probability` succeeds.
+
+    The scalar is the number of successes in a run and `trials` (a setting, or an axis) that of
+    its independent trials; the interval is Clopper and Pearson's. A run that diverged has none.
+    """
+
+    trials: str | Axis
+    probability: float
+    owner: Owner = "ours"
+
+    @property
+    def exact(self) -> bool:
+        """As a statement of kind *probability* needs it."""
+        return True
+
+    @property
+    def estimated(self) -> bool:
+        """A share has an interval."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By the exact interval of the pooled share."""
+        if not runs:
+            return Finding("inconclusive", None, "no run")
+        held = int(np.nan_to_num(values_of(runs, scalar)).sum())
+        total = int(sum(axis(self.trials).of(run.cell) for run in runs))
+        share = clopper_pearson(held, total, level=level)
+        effect = Effect.of(f"share of trials: {scalar.name}", share)
+        return Finding(Range(self.probability, 1.0).decide(share), effect, f"{held} of {total}")
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        return f"at least {number(self.probability)} of the trials"
+
+    def moved(self, factor: float) -> "Rate":
+        """Ours: .9 becomes .95 and .8."""
+        if self.owner == "paper":
+            return self
+        return replace(self, probability=max(0.0, 1 - factor * (1 - self.probability)))
+
+    def example(self, cell: Any) -> float:
+        """Every trial succeeds."""
+        return axis(self.trials).of(cell)
+
+
 # --- laws along an axis -----------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ from attnlab.claims import (
     Trivial,
 )
 from attnlab.core import Records
-from attnlab.evidence.laws import Share
+from attnlab.evidence.laws import Rate, Share
 from attnlab.evidence.threshold_laws import Sufficient
 
 AS_STATED = Reading("as stated", "the only reading")
@@ -51,7 +51,14 @@ def statement(
 ) -> Claim:
     """A claim; studies of parts may leave out the paper, and `positive` may be its values."""
     paper = id.partition(".")[0]
-    placed = tuple(replace(part, study=_qualified(paper, part.study)) for part in parts)
+    placed = tuple(
+        replace(
+            part,
+            study=_qualified(paper, part.study),
+            beside=tuple(_qualified(paper, study) for study in part.beside),
+        )
+        for part in parts
+    )
     if trivial is not None and trivial.study:
         trivial = replace(trivial, study=_qualified(paper, trivial.study))
     claim = Claim(
@@ -115,8 +122,8 @@ def _refuse(claim: Claim) -> None:
         (claim.kind == "sufficient" and not any(isinstance(law, Sufficient) for law in laws),
          "a sufficient statement needs a part with the law Sufficient"),
         (claim.kind == "probability"
-         and not any(isinstance(law, Share) and law.exact for law in laws),
-         "a probability needs a part with Share(..., exact=True)"),
+         and not any(isinstance(law, Share | Rate) and law.exact for law in laws),
+         "a probability needs a part with Share(..., exact=True) or Rate"),
         (any(law.owner == "ours" for law in laws) and not claim.why,
          "a cutoff is ours and `why` does not say why"),
     ]  # fmt: skip
