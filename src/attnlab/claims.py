@@ -146,6 +146,13 @@ class Part:
     path: str = ""
     whole_range: str = ""
     """Why a scaling part may span less than 1.5 decades: it is all that is admissible."""
+    beside: tuple[str, ...] = ()
+    """Further studies, with whose runs the law compares those of the study."""
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """The ids of the studies whose runs it reads."""
+        return (self.study, *self.beside)
 
 
 @dataclass(frozen=True)
@@ -308,6 +315,44 @@ class Fitted:
     cells: Callable[[Any], bool] = lambda cell: True
 
 
+# --- universes --------------------------------------------------------------------------------
+
+UniverseOutcome = Literal["supported", "contradicted", "undecided", "diverged"]
+UNIVERSE_OUTCOMES: tuple[UniverseOutcome, ...] = (
+    "supported", "contradicted", "undecided", "diverged",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LevelTally:
+    """The outcomes of the universes that share one level of a factor."""
+
+    factor: str
+    level: Any
+    counts: Mapping[UniverseOutcome, int]
+
+    @property
+    def total(self) -> int:
+        """How many universes have this level."""
+        return sum(self.counts.values())
+
+    def share(self, outcome: UniverseOutcome) -> float:
+        """The share of them with one outcome."""
+        return self.counts[outcome] / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What the universes say together."""
+
+    outcome: Outcome
+    reason: str
+    counts: Mapping[UniverseOutcome, int]
+    levels: tuple[LevelTally, ...]
+    flips: str = ""
+    """The choice that changes the outcome, in a sentence."""
+
+
 # --- claims and verdicts ----------------------------------------------------------------------
 
 
@@ -341,7 +386,7 @@ class Claim:
     @property
     def studies(self) -> tuple[str, ...]:
         """The ids of the studies whose records it reads."""
-        return tuple(dict.fromkeys(part.study for part in self.parts))
+        return tuple(dict.fromkeys(study for part in self.parts for study in part.studies))
 
 
 @dataclass(frozen=True)
@@ -427,3 +472,4 @@ class Verdict:
     """Where a cutoff of ours decides: what the verdict becomes when it is moved."""
     constants: tuple[Constant, ...]
     seconds: float
+    universes: Tally | None = None

@@ -30,6 +30,7 @@ from attnlab.claims import (
     Reading,
     ReadingResult,
     RouteResult,
+    Tally,
     Verdict,
 )
 from attnlab.core import Records
@@ -64,11 +65,13 @@ def judge(
     *,
     scale: str,
     robust: bool = False,
+    universes: Tally | None = None,
 ) -> Verdict:
     """The verdict on a claim, from its own records and those of its controls and routes.
 
-    With `robust`, the measure is repeated five times, each time without a fifth of the seeds;
-    a verdict that changes is inconclusive.
+    `universes` is what the claim's multiverse says, if it carries one. With `robust`, the measure
+    is repeated five times, each time without a fifth of the seeds; a verdict that changes is
+    inconclusive.
     """
     hypotheses = claim.hypotheses(records) if records else ()
     measurement = measure(claim, records)
@@ -80,22 +83,26 @@ def judge(
     route, flips = None, ""
     outcome, reasons = _gated(claim, records, measurement, hypotheses)
     if not reasons:
-        if outcome in ("supported", "contradicted"):
+        outcome = _over_universes(claim, outcome, universes)
+        if outcome in ("supported", "contradicted") and outcome == measurement.outcome:
             flips = _flips(claim, records, outcome)
         if outcome == "contradicted":
             route = second_route(claim, records, variants)
-        outcome, reasons = _decided(claim, measurement, controls, informative, route, flips)
+        outcome, reasons = _decided(
+            claim, outcome, measurement, controls, informative, route, flips
+        )
+        reasons += [universes.reason] if universes else []
     if robust and outcome in ("supported", "contradicted"):
         changed = _without_a_fifth(claim, records, measurement.outcome)
         if changed:
             outcome, reasons = "inconclusive", [f"not robust: {changed}", *reasons]
-    decisive = _decisive(measurement)
+    rests_on = decisive(measurement)
     varied = [variants[c.name] for c in claim.controls if c.changes and c.name in variants]
     everything = [records, *varied]
     failed = sum(r.failed for r in everything)
     if failed:
         reasons = [*reasons, f"{failed} runs failed"]
-    shown = decisive.effect if decisive else None
+    shown = rests_on.effect if rests_on else None
     if outcome == "vacuous" and informative is not None:
         shown = Effect.exactly(f"bound over {informative.trivial}, at its best", informative.factor)
     return Verdict(
@@ -106,8 +113,8 @@ def judge(
         reason="; ".join(reasons),
         source=str(claim.source),
         stated=claim.stated,
-        cutoff=decisive.cutoff if decisive else "",
-        cutoff_owner=decisive.owner if decisive else "paper",
+        cutoff=rests_on.cutoff if rests_on else "",
+        cutoff_owner=rests_on.owner if rests_on else "paper",
         cutoff_why=claim.why,
         readings=measurement.readings,
         effect=shown,
@@ -122,6 +129,7 @@ def judge(
         flips=flips,
         constants=tuple(_constant(c, records) for c in claim.constants),
         seconds=sum(record.seconds for r in everything for record in r),
+        universes=universes,
     )
 
 
@@ -142,7 +150,7 @@ def measure(claim: Claim, records: Records) -> Measurement:
 
 def _part(claim: Claim, part: Part, records: Records, chances: int) -> PartResult:
     """One part. Any of several may fail by chance: contradiction takes the joint interval."""
-    runs = [r for r in records if r.study == part.study and part.cells(r.cell)]
+    runs = [r for r in records if r.study in part.studies and part.cells(r.cell)]
     found = part.law.judge(runs, part.scalar, LEVEL)
     if found.outcome == "contradicted" and part.law.estimated:
         found = part.law.judge(runs, part.scalar, simultaneous_level(chances, LEVEL))
@@ -184,7 +192,7 @@ def control_outcome(claim: Claim, control: Control, records: Records) -> Outcome
         if control.part and part.name != control.part:
             continue
         law, scalar = control.law or part.law, control.scalar or part.scalar
-        runs = [r for r in records if r.study == part.study and part.cells(r.cell)]
+        runs = [r for r in records if r.study in part.studies and part.cells(r.cell)]
         outcomes.append(law.judge(runs, scalar, LEVEL).outcome)
     return combine_outcomes(outcomes)
 
@@ -199,7 +207,7 @@ def second_route(
         else:
             part = next(p for p in claim.parts if p.name == route.part)
             own = variants.get(route.name, Records(()))
-            runs = [r for r in own if r.study == part.study and part.cells(r.cell)]
+            runs = [r for r in own if r.study in part.studies and part.cells(r.cell)]
             found = part.law.judge(runs, route.scalar or part.scalar, LEVEL)
         agrees = found.outcome == "contradicted"
         return RouteResult(route.name, agrees, found.effect, found.detail)
@@ -227,18 +235,35 @@ def _gated(
     return measurement.outcome, []
 
 
+def _over_universes(claim: Claim, outcome: Outcome, universes: Tally | None) -> Outcome:
+    """What the choices that the paper leaves open make of the outcome of the designed ones.
+
+    A figure or remark is what its universes say; any other statement that fails as designed
+    must fail in its universes too.
+    """
+    if universes is None:
+        return outcome
+    if claim.kind in ("figure", "remark"):
+        return universes.outcome
+    if outcome == "contradicted" and universes.outcome != "contradicted":
+        return "depends" if universes.outcome == "depends" else "inconclusive"
+    return outcome
+
+
 def _decided(
     claim: Claim,
+    outcome: Outcome,
     measurement: Measurement,
     controls: tuple[ControlResult, ...],
     informative: Informative | None,
     route: RouteResult | None,
     flips: str,
 ) -> tuple[Outcome, list[str]]:
-    outcome = measurement.outcome
     sentence = _sentence(claim, measurement)
     if outcome == "depends":
-        return outcome, [_dependence(measurement), sentence]
+        by_reading = measurement.outcome == "depends"
+        why = _dependence(measurement) if by_reading else "depends on choices that are left open"
+        return outcome, [why, sentence]
     if outcome == "supported":
         blunt = [c.name for c in controls if c.outcome != "contradicted"]
         if blunt:
@@ -261,7 +286,7 @@ def _decided(
     return outcome, [sentence]
 
 
-def _decisive(measurement: Measurement) -> PartResult | None:
+def decisive(measurement: Measurement) -> PartResult | None:
     """The part on which the verdict rests: of the first allowed reading with its outcome."""
     allowed = [r for r in measurement.readings if r.allowed]
     wanted = "contradicted" if measurement.outcome == "depends" else measurement.outcome
@@ -275,7 +300,7 @@ def _decisive(measurement: Measurement) -> PartResult | None:
 
 def _sentence(claim: Claim, measurement: Measurement) -> str:
     """Rule 7: measured, stated and cutoff in one sentence."""
-    part = _decisive(measurement)
+    part = decisive(measurement)
     if part is None:
         return "nothing was measured"
     several = len({p.name for r in measurement.readings if r.allowed for p in r.parts}) > 1
@@ -304,7 +329,7 @@ def _flips(claim: Claim, records: Records, outcome: Outcome) -> str:
         )
         other = measure(moved, records)
         if other.outcome != outcome:
-            part = _decisive(other)
+            part = decisive(other)
             cutoff = f" ({part.name}: {part.cutoff})" if part else ""
             word = "half" if factor < 1 else "twice"
             return f"{other.outcome} with our cutoffs at {word} their distance{cutoff}"
@@ -368,7 +393,7 @@ def unmoved_scalars(claim: Claim, records: Records, variants: Mapping[str, Recor
             continue
         replaced = [c.scalar for c in claim.controls if c.scalar and c.part == part.name]
         everything = [records, *variants.values()]
-        runs = [r for some in everything for r in some if r.study == part.study]
+        runs = [r for some in everything for r in some if r.study in part.studies]
         values = {str(v) for s in (part.scalar, *replaced) for v in values_of(runs, s)}
         if len(values) == 1:
             found.append(f"{part.name}: {part.scalar.name} is {values.pop()} in every run")

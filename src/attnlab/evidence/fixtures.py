@@ -28,7 +28,7 @@ def positive_records(claim: Claim, studies: Iterable[Study]) -> Records:
         cells = fixture.cells.get(short) or tuple(
             dict.fromkeys(map(study.resolve, study.designs["quick"].cells))
         )
-        parts = [part for part in claim.parts if part.study == name and part.scalar.key]
+        parts = [part for part in claim.parts if name in part.studies and part.scalar.key]
         for cell in cells:
             for seed in range(fixture.seeds):
                 values = _examples(parts, cell, random, fixture.noise)

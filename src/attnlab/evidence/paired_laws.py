@@ -13,10 +13,10 @@ import numpy as np
 
 from attnlab.claims import Effect, Finding, Owner, Scalar
 from attnlab.core import Record
-from attnlab.evidence.intervals import Interval, bootstrap_interval, mean_interval
+from attnlab.evidence.intervals import Interval, bootstrap_interval, mean_interval, wilson
 from attnlab.evidence.laws import Range, missing_finding, values_of
 
-Statistic = Literal["ratio", "difference", "spread"]
+Statistic = Literal["ratio", "difference", "spread", "agreement"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Paired:
       \\qquad \\text{spread: } \\mathrm{sd}(\\log a) / \\mathrm{sd}(\\log b)$$
 
     - $a$, $b$: the scalar of a pair's two runs; the bar is the mean over pairs.
+
+    `agreement` is the share of pairs with a = b.
 
     `floor` is the least value that a ratio takes its logarithm of. `value` may be `max`: the
     largest level of the setting.
@@ -57,10 +59,11 @@ class Paired:
         if len(pairs) < 2:
             return Finding("inconclusive", None, f"{len(pairs)} pairs of runs")
         table = np.stack([values_of(side, scalar) for side in zip(*pairs, strict=True)])
-        if self.statistic != "difference":
+        logarithmic = self.statistic in ("ratio", "spread")
+        if logarithmic:
             table = np.where(np.isnan(table), np.nan, np.maximum(table, self.floor))
         usable = np.isfinite(table)
-        if self.statistic != "difference":
+        if logarithmic:
             usable &= table > 0
         good = np.logical_and(*usable)
         missing = missing_finding(good, scalar)
@@ -68,15 +71,20 @@ class Paired:
             return missing
         a, b = table[:, good]
         interval = self._interval(a, b, level)
-        word = {"ratio": "over", "difference": "minus", "spread": "over"}[self.statistic]
-        spread = "spread of the logarithm of " if self.statistic == "spread" else ""
-        name = f"{spread}{scalar.name} with {self.setting} {value} {word} {self.other}"
+        word = {"difference": "minus", "agreement": "and"}.get(self.statistic, "over")
+        head = {
+            "spread": "spread of the logarithm of ",
+            "agreement": "share of pairs with the same ",
+        }.get(self.statistic, "")
+        name = f"{head}{scalar.name} with {self.setting} {value} {word} {self.other}"
         detail = f"{a.size} pairs, means {np.mean(a):.4g} and {np.mean(b):.4g}"
         return Finding(self.inside.decide(interval), Effect.of(name, interval), detail)
 
     def _interval(self, a: np.ndarray, b: np.ndarray, level: float) -> Interval:
         if self.statistic == "difference":
             return mean_interval(a - b, level=level)
+        if self.statistic == "agreement":
+            return wilson(int((a == b).sum()), a.size, level=level)
         if self.statistic == "ratio":
             logs = mean_interval(np.log(a) - np.log(b), level=level)
         else:
@@ -108,7 +116,7 @@ class Paired:
 
     def example(self, cell: Any) -> float:
         """One at `other`; at the rest a value that makes the statistic hold (not for a spread)."""
-        if getattr(cell, self.setting) == self.other:
+        if getattr(cell, self.setting) == self.other or self.statistic == "agreement":
             return 1.0
         inside = self.inside.example(cell)
         return 1.0 + inside if self.statistic == "difference" else inside

@@ -13,7 +13,7 @@ import numpy as np
 from attnlab.claims import Axis, Effect, Finding, Outcome, Owner, Scalar
 from attnlab.core import Record
 from attnlab.evidence.fits import LEAST_LEVELS, compare_powers, fit_exponent
-from attnlab.evidence.intervals import wilson
+from attnlab.evidence.intervals import Interval, mean_interval, wilson
 from attnlab.evidence.laws import Power, Range, Straight, axis, values_of
 from attnlab.evidence.threshold import ThresholdFit, fit_threshold
 from attnlab.evidence.words import number
@@ -106,6 +106,67 @@ class Threshold:
     def example(self, cell: Any) -> float:
         """Success from the law on, in units of its value (see `step_cells` for the sizes)."""
         return float(getattr(cell, self.size) >= self.law.example(cell))
+
+
+@dataclass(frozen=True)
+class ThresholdRatio:
+    """N50 at `setting` = `value` over that at `other`, by levels of an axis.
+
+    With a range as `law`, the geometric mean over levels lies in it; with a power, the ratio goes
+    like that power of the axis. Only levels at which both N50 are bounded speak.
+    """
+
+    setting: str
+    value: Any
+    other: Any
+    along: Axis
+    law: Range | Power
+    size: str = "N"
+
+    @property
+    def owner(self) -> Owner:
+        """Whose the inner law's cutoff is."""
+        return self.law.owner
+
+    @property
+    def estimated(self) -> bool:
+        """A threshold has an interval."""
+        return True
+
+    def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
+        """By the inner law on the levels at which both N50 are bounded."""
+        sides = []
+        for wanted in (self.value, self.other):
+            own = [r for r in runs if getattr(r.cell, self.setting) == wanted]
+            sides.append(bounded(thresholds(own, scalar, self.along.of, self.size)))
+        both = sorted(set(sides[0]) & set(sides[1]))
+        if len(both) < LEAST_LEVELS:
+            return Finding("inconclusive", None, f"both N50 are bounded at {len(both)} levels")
+        pairs = [(sides[0][x].n50, sides[1][x].n50) for x in both]
+        ratios = np.array([a / b for a, b in pairs])
+        name = f"N50 with {self.setting} {self.value} over {self.other}"
+        detail = f"by {self.along.name}: " + "; ".join(
+            f"{number(x, 3)}: {number(a, 3)} over {number(b, 3)}"
+            for x, (a, b) in zip(both, pairs, strict=True)
+        )
+        if isinstance(self.law, Power):
+            return self.law.of_points(np.array(both, dtype=float), ratios, name, level, detail)
+        logs = mean_interval(np.log(ratios), level=level)
+        found = Interval(*(math.exp(v) for v in (logs.value, logs.low, logs.high)))
+        return Finding(self.law.decide(found), Effect.of(name, found), detail)
+
+    def cutoff(self) -> str:
+        """The decision line in words."""
+        return self.law.inside() if isinstance(self.law, Range) else self.law.cutoff()
+
+    def moved(self, factor: float) -> "ThresholdRatio":
+        """The inner law moves."""
+        return replace(self, law=self.law.moved(factor))
+
+    def example(self, cell: Any) -> float:
+        """Success from a size on that has the stated ratio (see `step_trials` for the sizes)."""
+        ratio = self.law.example(cell) if getattr(cell, self.setting) == self.value else 1.0
+        return float(getattr(cell, self.size) >= 4 * ratio)
 
 
 @dataclass(frozen=True)

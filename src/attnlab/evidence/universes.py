@@ -20,11 +20,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnlab.claims import Outcome
+from attnlab.claims import UNIVERSE_OUTCOMES, LevelTally, Tally, UniverseOutcome
 from attnlab.evidence.multiplicity import holm
-
-UniverseOutcome = Literal["supported", "contradicted", "undecided", "diverged"]
-OUTCOMES: tuple[UniverseOutcome, ...] = ("supported", "contradicted", "undecided", "diverged")
 
 SHARE = 0.9
 """Ours: the share of universes that decides."""
@@ -60,36 +57,6 @@ class Universe:
 
     def __str__(self) -> str:
         return ", ".join(f"{k} = {v}" for k, v in self.changes.items()) or "as designed"
-
-
-@dataclass(frozen=True)
-class LevelTally:
-    """The outcomes of the universes that share one level of a factor."""
-
-    factor: str
-    level: Any
-    counts: Mapping[UniverseOutcome, int]
-
-    @property
-    def total(self) -> int:
-        """How many universes have this level."""
-        return sum(self.counts.values())
-
-    def share(self, outcome: UniverseOutcome) -> float:
-        """The share of them with one outcome."""
-        return self.counts[outcome] / self.total if self.total else 0.0
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What the universes say together."""
-
-    outcome: Outcome
-    reason: str
-    counts: Mapping[UniverseOutcome, int]
-    levels: tuple[LevelTally, ...]
-    flips: str = ""
-    """The choice that changes the outcome, in a sentence."""
 
 
 def sample(factors: Sequence[Factor], count: int) -> tuple[Universe, ...]:
@@ -159,7 +126,7 @@ def tally(
     if split:
         return Tally("depends", split, counts, levels, split)
     total = len(outcomes)
-    words = ", ".join(f"{counts[o]} {o}" for o in OUTCOMES if counts[o])
+    words = ", ".join(f"{counts[o]} {o}" for o in UNIVERSE_OUTCOMES if counts[o])
     head = f"{total} universes: {words}"
     decisive: tuple[Literal["supported", "contradicted"], ...] = ("supported", "contradicted")
     for outcome in decisive:
@@ -174,7 +141,7 @@ def tally(
 
 def _counts(outcomes: Iterable[UniverseOutcome]) -> dict[UniverseOutcome, int]:
     found = Counter(outcomes)
-    return {outcome: found[outcome] for outcome in OUTCOMES}
+    return {outcome: found[outcome] for outcome in UNIVERSE_OUTCOMES}
 
 
 def _levels(
