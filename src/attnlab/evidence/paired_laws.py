@@ -111,8 +111,15 @@ class Paired:
         return self.inside.inside()
 
     def moved(self, factor: float) -> "Paired":
-        """The range moves."""
-        return replace(self, inside=self.inside.moved(factor))
+        """The range moves; that of a ratio in the logarithm, for one half and two are as far."""
+        if self.statistic == "difference" or self.owner == "paper":
+            return replace(self, inside=self.inside.moved(factor))
+        low, high, trivial = self.inside.low, self.inside.high, self.inside.trivial
+        middle = trivial or (math.sqrt(low * high) if 0 < low <= high < math.inf else 1.0)
+        ends = [
+            middle * (end / middle) ** factor if 0 < end < math.inf else end for end in (low, high)
+        ]
+        return replace(self, inside=replace(self.inside, low=ends[0], high=ends[1]))
 
     def example(self, cell: Any) -> float:
         """One at `other`; at the rest a value that makes the statistic hold (not for a spread)."""

@@ -3,6 +3,7 @@
 from attnlab.core import Paper
 from attnlab_toy.claims import CLAIMS
 from attnlab_toy.figures import FIGURES
+from attnlab_toy.hypotheses import HYPOTHESES
 from attnlab_toy.studies import STUDIES
 
 PAPER = Paper(
@@ -13,4 +14,5 @@ PAPER = Paper(
     studies=STUDIES,
     claims=CLAIMS,
     figures=FIGURES,
+    hypotheses=HYPOTHESES,
 )

@@ -17,31 +17,32 @@ def descend(cell: ToySettings, key: Key) -> Result:
     """Descend and report sizes, the factor per step and the gap to the flow."""
     _provoke(cell, key)
     draw = jax.random.wrap_key_data(jnp.asarray(key.words("start"), jnp.uint32))
-    values = _descend(draw, cell.eta, cell.curvature, cell.spread, cell)
+    sizes = (cell.eta, cell.curvature, cell.spread, cell.steps)
+    values = _descend(draw, *sizes, cell.dimension, cell.method, cell.engine)
     values = {name: value.item() for name, value in values.items()}
     grown = values["distance"] > LARGEST * values["start"]
     return Result(values, diverged="the distance grew a millionfold" if grown else "")
 
 
-@jax.jit(static_argnames="cell")
-def _descend(draw, eta, curvature, spread, cell: ToySettings):
+@jax.jit(static_argnames=("dimension", "method", "engine"))
+def _descend(draw, eta, curvature, spread, steps, dimension: int, method: str, engine: str):
     start_draw, curvature_draw = jax.random.split(draw)
-    x = jax.random.normal(start_draw, (cell.dimension,), jnp.float64)
+    x = jax.random.normal(start_draw, (dimension,), jnp.float64)
     rate = curvature * jnp.exp(spread * jax.random.normal(curvature_draw, (), jnp.float64))
     factor = 1 - eta * rate
-    if cell.method == "midpoint":
+    if method == "midpoint":
         factor += (eta * rate) ** 2 / 2
-    if cell.engine == "closed_form":
-        end = x * factor**cell.steps
+    if engine == "closed_form":
+        end = x * factor**steps
     else:
-        end = jax.lax.fori_loop(0, cell.steps, lambda _, y: y * factor, x)
+        end = jax.lax.fori_loop(0, steps, lambda _, y: y * factor, x)
     start, distance = jnp.linalg.norm(x), jnp.linalg.norm(end)
     return {
         "start": start,
         "distance": distance,
         "rate": rate,
-        "factor": (distance / start) ** (1 / cell.steps),
-        "gap": jnp.linalg.norm(end - x * jnp.exp(-rate * cell.steps * eta)) / start,
+        "factor": (distance / start) ** (1 / steps),
+        "gap": jnp.linalg.norm(end - x * jnp.exp(-rate * steps * eta)) / start,
     }
 
 

@@ -24,14 +24,14 @@ def _study(name: str, summary: str, cells: tuple[ToySettings, ...], trials: int)
 STUDIES = (
     _study(
         "descent",
-        "the step size is halved four times",
-        tuple(ToySettings(eta=2.0**-k) for k in (3, 4, 5, 6, 7)),
+        "the step size over a factor of 32",
+        tuple(ToySettings(eta=2.0**-k) for k in (3, 4, 5, 6, 8)),
         trials=4,
     ),
     _study(
         "start",
         "the size of the starting point over the dimension",
-        tuple(ToySettings(dimension=d) for d in (500, 1000, 2000, 4000)),
+        tuple(ToySettings(dimension=d) for d in (500, 2000, 8000, 20000)),
         trials=20,
     ),
     _study("overshoot", "a step of 1.5 over the curvature", (ToySettings(eta=1.5),), trials=4),
@@ -40,5 +40,21 @@ STUDIES = (
         "the curvature is drawn at random, so that some runs diverge",
         (ToySettings(eta=1.0, spread=1.0, horizon=1000.0),),
         trials=60,
+    ),
+    _study(
+        "horizons",
+        "the step size, at a horizon and at ten times that",
+        tuple(ToySettings(eta=2.0**-k, horizon=T) for T in (10.0, 100.0) for k in range(3, 9)),
+        trials=4,
+    ),
+    _study(
+        "decay",
+        "how long it takes to come near, over the curvature",
+        tuple(
+            ToySettings(curvature=rate, horizon=times / rate, spread=0.2)
+            for rate in (1.0, 0.5, 0.25, 0.125)
+            for times in (2.0, 4.0, 5.0, 8.0)
+        ),
+        trials=5,
     ),
 )
