@@ -6,13 +6,29 @@ from pathlib import Path
 from typing import Any
 
 from attnlab import __version__
-from attnlab.core import Figure, Paper, Verdict
+from attnlab.claims import Verdict
+from attnlab.core import Figure, Paper
+from attnlab.evidence import words
 from attnlab.lab import fingerprint
 from attnlab.lab.ledger import Ledger
-from attnlab.lab.plan import Request, design_cells, everything_for, origins
+from attnlab.lab.plan import Request, everything_for, levels, origins
+from attnlab.report import hypotheses
 from attnlab.report.drawings import Drawn, draw
-from attnlab.report.terminal import number
-from attnlab.report.verdicts import verdicts
+from attnlab.report.verdicts import counts, cutoff_text, measured_and_more, news_first, verdicts
+
+FILTERS = {
+    "number": words.number,
+    "effect": words.effect_text,
+    "constant": words.constant_text,
+    "needs": words.requirement,
+    "met": words.met_text,
+    "miss": words.miss_text,
+    "cutoff": cutoff_text,
+    "measured": lambda verdict: measured_and_more(verdict)[0],
+    "rejected": lambda verdict: sum(c.outcome == "contradicted" for c in verdict.controls),
+    "plain": lambda outcome: outcome.replace("_", " "),
+    "owned": lambda part: words.owned(part.cutoff, part.owner),
+}
 
 
 def page(
@@ -31,7 +47,7 @@ def page(
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["number"] = number
+    environment.filters.update(FILTERS)
     return environment.from_string(template).render(
         version=__version__,
         stack=fingerprint.stack(),
@@ -50,25 +66,22 @@ def _paper(
 ) -> dict[str, Any]:
     unknown = [claim for claim in paper.claims if claim.id not in known]
     known = known | {v.id: v for v in verdicts(unknown, request, ledger)}
-    found = [known[claim.id] for claim in paper.claims]
+    claims = {claim.id: claim for claim in paper.claims}
+    found = news_first(known[name] for name in claims)
     tasks = everything_for((*paper.claims, *paper.figures), request)
     return {
         "paper": paper,
-        "claims": list(zip(paper.claims, found, strict=True)),
-        "counts": _counts(found),
+        "claims": [(claims[verdict.id], verdict) for verdict in found],
+        "counts": counts(found),
         "runs": len(tasks),
         "finished": len(ledger.finished(tasks)),
         "figures": [
             _figure(figure, pictures.get(figure.id) or draw(figure, request, ledger))
             for figure in paper.figures
         ],
+        "hypotheses": hypotheses.table(paper, request),
         "settings": [_settings(paper, cls, request) for cls in _settings_classes(paper)],
     }
-
-
-def _counts(found: list[Verdict]) -> list[tuple[str, int]]:
-    order = ("supported", "contradicted", "inconclusive", "not_applicable")
-    return [(name, sum(v.outcome == name for v in found)) for name in order]
 
 
 def _figure(figure: Figure, drawn: Drawn | None) -> dict[str, Any]:
@@ -87,18 +100,13 @@ def _settings_classes(paper: Paper) -> list[type]:
 def _settings(paper: Paper, settings: type, request: Request) -> dict[str, Any]:
     """Each setting with its origin, and the values that each study takes."""
     studies = [study for study in paper.studies if study.settings is settings]
+    taken = {study.id: levels(study, request) for study in studies}
     rows = []
     for row in origins(settings):
-        used = {}
-        for study in studies:
-            cells = design_cells(study, request, {})
-            values = list(dict.fromkeys(getattr(cell, row["name"]) for cell in cells))
-            if values != [row["default"]]:
-                used[study.id] = _values(values)
+        used = {
+            study: words.values_text(values[row["name"]])
+            for study, values in taken.items()
+            if values[row["name"]] != [row["default"]]
+        }
         rows.append({**row, "used": used})
     return {"studies": studies, "rows": rows, "scale": request.scale}
-
-
-def _values(values: list[Any]) -> str:
-    shown = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values]
-    return ", ".join(shown if len(shown) <= 8 else [*shown[:4], "…", *shown[-3:]])

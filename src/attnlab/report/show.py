@@ -86,7 +86,7 @@ def _part(part: Part) -> str:
     words += f"; whole range: {part.whole_range}" if part.whole_range else ""
     words += f"; the same in every run: {part.scalar.exact}" if part.scalar.exact else ""
     words += f"; reading: {part.reading}" if part.reading else ""
-    return f"{words}; study {part.study}"
+    return f"{words}; study {', '.join(part.studies)}"
 
 
 def _reading(reading: Reading) -> str:
