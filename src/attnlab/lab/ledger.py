@@ -70,8 +70,8 @@ class Ledger:
         for task in tasks:
             record = self._read.get(self._key(task)) or self._record(task)
             if record is None:
-                has_failed = bool(self._attempts(task, "failed"))
-                failed, missing = failed + has_failed, missing + (not has_failed)
+                given_up = self.has_failed(task)
+                failed, missing = failed + given_up, missing + (not given_up)
             else:
                 found.append(record)
         return Records(found, failed=failed, missing=missing)
@@ -121,6 +121,17 @@ class Ledger:
     def _add_attempt(self, task: "Task", kind: str, message: str) -> None:
         row = (*self._key(task), task.study.id, task.seed, kind, message[:2000], _now())
         self._db.execute("INSERT INTO attempt VALUES (?,?,?,?,?,?,?,?)", row)
+
+    def has_failed(self, task: "Task") -> bool:
+        """Whether the run was given up under today's code."""
+        return bool(self._attempts(task, "failed"))
+
+    def failures(self) -> list[dict[str, Any]]:
+        """Every attempt that gave no record, newest last: study, seed, kind, message, time."""
+        query = "SELECT study, seed, kind, message, at FROM attempt "
+        query += "WHERE kind NOT IN ('finished', 'failed') ORDER BY rowid"
+        names = ("study", "seed", "kind", "message", "at")
+        return [dict(zip(names, row, strict=True)) for row in self._db.execute(query)]
 
     def _attempts(self, task: "Task", kind: str) -> int:
         query = "SELECT COUNT(*) FROM attempt WHERE identity=? AND code=? AND stack=? AND kind=?"
