@@ -1,3 +1,268 @@
-"""Helper L1 writes this file."""
+"""Section 4.1, experiments on synthetic data: figures 1 to 3 (4 and 5 are in files of their own)."""
 
-SECTION_4_1 = ()
+from dataclasses import replace
+from math import exp
+
+from attnlab.claims import Control, Fixture, Part, Reading, Source
+from attnlab.core import Records
+from attnlab.evidence.fixtures import step_trials
+from attnlab.evidence.laws import AtLeast, Power, Straight
+from attnlab.evidence.statement import statement
+from attnlab.evidence.threshold_laws import Prefers, Threshold, ThresholdRatio
+from attnlab.papers.li2023.claims.common import (
+    FIXED_ORDER_AT_4,
+    SHARED_AT_4,
+    SHUFFLED,
+    data_hypotheses,
+    where,
+)
+from attnlab.papers.li2023.designs import MAP, TIMES, VALUES
+from attnlab.papers.li2023.scalars.trials import (
+    INVERSE_FRACTION,
+    INVERSE_GAP,
+    INVERSE_SQUARE,
+    INVERSE_SQUARE_GAP,
+    INVERSE_SQUARE_RELATIVE_GAP,
+    ITERATIONS,
+    RELATIVE_GAP,
+    SUCCESS,
+    TOKEN_NOISE,
+    VALUE_ERROR,
+)
+from attnlab.papers.li2023.theory.conditions import least_relevant_fraction, sizes_of
+
+SLICE, RATIO = where(confusion="paper_slice"), where(confusion="constant_ratio")
+OUTSIDE_THE_SLICE = "section 4.1 fixes the non-discriminative fraction at .5"
+ONLY_ALPHA = "ours: (10) and figure 1a have alpha_* alone"
+INFERRED = "The figure's settings are lost in our text: inferred."
+
+
+def plain(cell) -> bool:
+    """The paper's first errors and our step size."""
+    return cell.eta == 0.5 and cell.sigma == 0.1 and cell.delta == 0.2
+
+
+def meets_8(cell) -> bool:
+    """The part of the slice on which (8) holds: alpha_* >= .372."""
+    return SLICE(cell) and cell.alpha_star >= least_relevant_fraction(sizes_of(cell))
+
+
+def on_slice(shares=(0.28, 0.32, 0.37, 0.42, 0.48)):
+    """Cells of the paper's slice for fixtures."""
+    return [replace(MAP, confusion="paper_slice", alpha_star=a) for a in shares]
+
+
+SQUARE = Threshold(Power(INVERSE_FRACTION, 2.0, tolerance=0.5))
+SQUARE_GAP = Threshold(Power(INVERSE_GAP, 2.0, tolerance=0.5))
+BY_AIC = Prefers(INVERSE_SQUARE, (INVERSE_SQUARE_GAP, INVERSE_SQUARE_RELATIVE_GAP))
+
+FIGURE_1A = statement(
+    "li2023.figure_1a",
+    "figure",
+    title="Samples needed grow like alpha_*^-2",
+    statement=(
+        "Over the fraction alpha_* of label-relevant tokens, at alpha_# = 0.5 - alpha_*, the "
+        "number of samples at which trials begin to succeed is about linear in alpha_*^-2."
+    ),
+    source=Source("4.1", "figure 1(a)"),
+    stated="about linear in alpha_*^-2",
+    measured=(
+        "Trials over alpha_* and N; success is a test hinge loss below 1e-3. N50 by the grid "
+        "posterior at each alpha_*."
+    ),
+    why="ours, for `about`: an exponent of 2 +- 0.5, or a line with R^2 of at least .95",
+    parts=(
+        Part("exponent", "figure_1a", SUCCESS, SQUARE, "a power", SLICE, "alpha_# = .5 - alpha_*"),
+        Part("straight line", "figure_1a", SUCCESS, Threshold(Straight(INVERSE_SQUARE)), "a line",
+             SLICE, "alpha_# = .5 - alpha_*"),
+        Part("where (8) holds", "figure_1a", SUCCESS, SQUARE, "where (8) holds", meets_8,
+             "the slice from alpha_* = .372 on"),
+        Part("exponent, constant ratio", "figure_1a", SUCCESS, SQUARE, "constant ratio", RATIO,
+             "alpha_# = .3 alpha_*"),
+        Part("exponent in the gap", "figure_1a", SUCCESS,
+             Threshold(Power(INVERSE_GAP, 0.0, tolerance=0.5)), "alpha_* fixed",
+             where(confusion="number"), "alpha_* = .35, alpha_# varied: N50 does not move"),
+        Part("line in the gap", "figure_1a", SUCCESS, Threshold(Straight(INVERSE_SQUARE_GAP)),
+             "in the gap", SLICE, "alpha_# = .5 - alpha_*"),
+        Part("exponent in the gap, slice", "figure_1a", SUCCESS, SQUARE_GAP, "in the gap", SLICE,
+             "alpha_# = .5 - alpha_*"),
+        Part("exponent in the gap, constant ratio", "figure_1a", SUCCESS, SQUARE_GAP,
+             "in the gap", RATIO, "alpha_# = .3 alpha_*"),
+        Part("exponent in the relative gap", "figure_1a", SUCCESS,
+             Threshold(Power(RELATIVE_GAP, 2.0, tolerance=0.5)), "in the relative gap",
+             path="all three paths"),
+        Part("law by AIC, slice", "figure_1a", SUCCESS, BY_AIC, "against rival laws", SLICE,
+             "alpha_# = .5 - alpha_*"),
+        Part("law by AIC", "figure_1a", SUCCESS, BY_AIC, "against rival laws",
+             path="all three paths"),
+    ),
+    readings=(
+        Reading("a power", "section 4.1 refers to (10), whose N is of order alpha_*^-2"),
+        Reading("a line", "section 4.1 calls it almost linear, and figure 1(a)'s axis is alpha_*^-2"),
+        Reading("where (8) holds", "figure 1(a) shows a map, not restricted to (8)", False),
+        Reading("constant ratio", OUTSIDE_THE_SLICE, False),
+        Reading("alpha_* fixed", OUTSIDE_THE_SLICE, False),
+        Reading("in the gap", ONLY_ALPHA, False),
+        Reading("in the relative gap", ONLY_ALPHA, False),
+        Reading("against rival laws", ONLY_ALPHA, False),
+    ),
+    hypotheses=data_hypotheses,
+    controls=(
+        Control("linear", "N50 like 1/alpha_*", "exponent",
+                law=Threshold(Power(INVERSE_FRACTION, 1.0, tolerance=0.3))),
+        Control("tenth power", "N50 like alpha_*^-10", "exponent",
+                law=Threshold(Power(INVERSE_FRACTION, 10.0, tolerance=0.5))),
+        SHARED_AT_4,
+        FIXED_ORDER_AT_4,
+    ),
+    positive=Fixture(records=lambda: Records(
+        step_trials("li2023.figure_1a", on_slice(), lambda c: 1.5 * c.alpha_star**-2, seeds=40)
+    )),
+    notes=(
+        "Without output weights per position, or with tokens in a fixed order, four samples "
+        "suffice: with fixed counts the order is the only thing that differs between samples. The "
+        "maps use the engine `collapsed` at c0 = .01, where it is approximate. Step size and first "
+        "queries are ours and move the exponent. The laws in the gaps were added after the first "
+        "maps; the one in the relative gap is known to fail at smaller alpha_*."
+    ),
+)  # fmt: skip
+
+RISES = Power(VALUE_ERROR, 2.0, "at_least", tolerance=1.0)
+
+FIGURE_1B = statement(
+    "li2023.figure_1b",
+    "figure",
+    title="Samples needed grow with the first values' error",
+    statement=(
+        "At alpha_* = 0.3, alpha_# = 0.2 and 50 tokens the number of samples needed grows with "
+        "the error sigma of the first values, like (Theta(1) - sigma - tau)^-2."
+    ),
+    source=Source("4.1", "figure 1(b)"),
+    stated="like (Theta(1) - sigma - tau)^-2: log N50 rises by 2 or more per unit at constant one",
+    measured="N50 over sigma: the slope of log N50, which is its exponent in exp(sigma).",
+    why="ours: half of the least slope that the law has at constant one, against no slope at all",
+    parts=(
+        Part("slope over sigma", "figure_1b", SUCCESS, Threshold(RISES), "first values' error"),
+        Part("slope over tau", "token_noise", SUCCESS, Threshold(replace(RISES, along=TOKEN_NOISE)),
+             "token noise", path="tau = c0 sqrt(d), m = 250"),
+    ),
+    readings=(
+        Reading("first values' error", "figure 1's caption names sigma"),
+        Reading("token noise", "figure 1's caption names sigma, not tau", False),
+    ),
+    hypotheses=lambda records: data_hypotheses(records.of("li2023.figure_1b")),
+    controls=(
+        Control("far steeper", "a slope of at least 30", "slope over sigma",
+                law=Threshold(replace(RISES, exponent=30.0))),
+        SHARED_AT_4,
+    ),
+    positive=Fixture(records=lambda: Records(
+        step_trials("li2023.figure_1b", [replace(VALUES, sigma=s) for s in (0, 0.1, 0.2, 0.3)],
+                    lambda c: 20 * exp(4 * c.sigma), seeds=40)
+    )),
+    notes=(
+        "This setting violates (8): alpha_#/alpha_* is .67, and at most .344 is allowed. sigma is "
+        "the norm of an error in a random direction; read as the scale of W_V, as the printed "
+        "first model has it, it is not run here."
+    ),
+)  # fmt: skip
+
+LINE = Straight(INVERSE_FRACTION)
+
+FIGURE_2 = statement(
+    "li2023.figure_2",
+    "figure",
+    title="Iterations grow linearly in 1/alpha_*",
+    statement="The number of iterations until training succeeds is linear in 1/alpha_*.",
+    source=Source("4.1", "figure 2"),
+    stated="linear in 1/alpha_*",
+    measured="Iterations until the training loss is zero at N = 128; a run that never gets there "
+    "has none.",
+    why="ours, for `linear`: R^2 of at least .95, an intercept allowed",
+    parts=(
+        Part("line, paper's slice", "figure_2", ITERATIONS, LINE, "paper's slice",
+             lambda c: plain(c) and SLICE(c), "alpha_# = .5 - alpha_*"),
+        Part("line, constant ratio", "figure_2", ITERATIONS, LINE, "constant ratio",
+             lambda c: plain(c) and RATIO(c), "alpha_# = .3 alpha_*"),
+        Part("line, no confusion", "figure_2", ITERATIONS, LINE, "no confusion",
+             lambda c: plain(c) and c.confusion == "number", "alpha_# = 0"),
+        Part("exponent in the gap, slice", "figure_2", ITERATIONS,
+             Power(INVERSE_GAP, 1.0, tolerance=0.2), "in the gap",
+             lambda c: plain(c) and SLICE(c), "alpha_# = .5 - alpha_*"),
+        Part("exponent in the gap, constant ratio", "figure_2", ITERATIONS,
+             Power(INVERSE_GAP, 1.0, tolerance=0.2), "in the gap",
+             lambda c: plain(c) and RATIO(c), "alpha_# = .3 alpha_*"),
+    ),
+    readings=(
+        Reading("paper's slice", "section 4.1's fixed non-discriminative fraction, kept"),
+        Reading("constant ratio", "figure 2's fractions are not given; (11) has alpha_* alone, "
+                "which this varies within (8)"),
+        Reading("no confusion", "figure 2's fractions are not given; (11) has no alpha_#"),
+        Reading("in the gap", "ours: (11) and figure 2's axis have alpha_* alone", False),
+    ),
+    hypotheses=data_hypotheses,
+    controls=(
+        SHUFFLED,
+        Control("falling", "a line in alpha_*", "line, constant ratio",
+                law=Straight("alpha_star")),
+        Control("a step", "success or not, as a line", "line, constant ratio", scalar=SUCCESS),
+    ),
+    positive=Fixture(cells={"figure_2": tuple(
+        replace(TIMES, confusion=rule, alpha_star=a, alpha_sharp=0.0)
+        for rule, shares in (("paper_slice", (0.28, 0.32, 0.38, 0.45)),
+                             ("constant_ratio", (0.2, 0.3, 0.4, 0.5)),
+                             ("number", (0.2, 0.3, 0.4, 0.5)))
+        for a in shares
+    )}, values={"fitted": True, "success": True,
+                "iterations": lambda c, random: 100 / c.alpha_star * exp(0.02 * random.normal())}),
+    notes=INFERRED + " That T is proportional to 1/alpha_* is a part of theorem_1_iterations.",
+)  # fmt: skip
+
+WITHOUT_OVER_WITH = ThresholdRatio(
+    "attention", "frozen", "trained", INVERSE_FRACTION, AtLeast(1.0, "mean")
+)
+ADVANTAGE = Fixture(records=lambda: Records(
+    record
+    for study, kind, power in (("figure_1a", "trained", 2), ("figure_3", "frozen", 4))
+    for cells in (on_slice((0.27, 0.31, 0.36, 0.42, 0.49)),
+                  [replace(MAP, confusion="constant_ratio", alpha_star=a)
+                   for a in (0.3, 0.4, 0.5, 0.6, 0.7)])
+    for record in step_trials(
+        f"li2023.{study}", [replace(cell, attention=kind) for cell in cells],
+        lambda c, power=power: 6 * c.alpha_star**-power, seeds=40)
+))  # fmt: skip
+"""Trials with N50 like alpha_*^-2 with learned attention and alpha_*^-4 without."""
+
+FIGURE_3 = statement(
+    "li2023.figure_3",
+    "figure",
+    title="Learned attention needs fewer samples",
+    statement="At every alpha_* a network with learned attention needs fewer samples than without.",
+    source=Source("4.1", "figure 3"),
+    stated="fewer samples with learned attention",
+    measured=(
+        "N50 with attention trained and with keys and queries left at their first values; the "
+        "geometric mean over alpha_* of the ratio."
+    ),
+    parts=tuple(
+        Part(f"without over with, {name}", "figure_1a", SUCCESS, WITHOUT_OVER_WITH, name, cells,
+             path, beside=("figure_3",))
+        for name, cells, path in (("paper's slice", SLICE, "alpha_# = .5 - alpha_*"),
+                                  ("constant ratio", RATIO, "alpha_# = .3 alpha_*"))
+    ),
+    readings=(
+        Reading("paper's slice", "section 4.1's fixed non-discriminative fraction, kept"),
+        Reading("constant ratio", "figure 3's fractions are not given; this keeps within (8)"),
+    ),
+    hypotheses=data_hypotheses,
+    controls=tuple(
+        Control(f"a factor of 100, {name}", "a hundred times as many samples",
+                f"without over with, {name}",
+                law=replace(WITHOUT_OVER_WITH, law=AtLeast(100.0, "mean")))
+        for name in ("paper's slice", "constant ratio")
+    ),
+    positive=ADVANTAGE,
+    notes=INFERRED + " `Without attention` is Proposition 1's network.",
+)  # fmt: skip
+
+SECTION_4_1 = (FIGURE_1A, FIGURE_1B, FIGURE_2, FIGURE_3)
