@@ -18,6 +18,7 @@ from attnlab.evidence.fits import LEAST_LEVELS, fit_exponent
 from attnlab.evidence.intervals import (
     Interval,
     bootstrap_interval,
+    certified_probability,
     clopper_pearson,
     decide_at_least,
     mean_interval,
@@ -220,13 +221,21 @@ class Share:
         if not runs:
             return Finding("inconclusive", None, "no run")
         held = sum(self.inside.holds(value) for value in values_of(runs, scalar))
-        method = clopper_pearson if self.exact else wilson
-        share = method(held, len(runs), level=level)
+        share = self._interval(held, len(runs), level)
         name = f"share of runs with {scalar.name} {self.inside.inside()}"
         limits = (0.0, self.probability) if self.at_most else (self.probability, 1.0)
         decided = Range(*limits).decide(share)
-        # An exact interval of n successes in n ends below 1, and the range at 1: no wider.
         return Finding(decided, Effect.of(name, share), f"{held} of {len(runs)}")
+
+    def _interval(self, held: int, trials: int, level: float) -> Interval:
+        """Wilson's; or the exact one, whose end that supports is one-sided: 299 of 299 for .99."""
+        if not self.exact:
+            return wilson(held, trials, level=level)
+        share = clopper_pearson(held, trials, level=level)
+        if self.at_most:
+            most = 1 - certified_probability(trials - held, trials, confidence=level)
+            return replace(share, high=most)
+        return replace(share, low=certified_probability(held, trials, confidence=level))
 
     def cutoff(self) -> str:
         """The decision line in words."""
