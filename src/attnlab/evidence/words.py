@@ -20,7 +20,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def interval(effect: Effect) -> str:
     """`[low, high]`, an open end in words; nothing for an exact value."""
-    if effect.exact:
+    if effect.exact or _only_rounding(effect):
         return ""
     if math.isnan(effect.low) or math.isnan(effect.high):
         return " (no interval)"
@@ -29,6 +29,14 @@ def interval(effect: Effect) -> str:
     low = "no lower end" if math.isinf(effect.low) else number(effect.low)
     high = "no upper end" if math.isinf(effect.high) else number(effect.high)
     return f" [{low}, {high}]"
+
+
+def _only_rounding(effect: Effect) -> bool:
+    """Whether the ends differ from the value by rounding alone, as where all runs are equal."""
+    return all(
+        math.isclose(end, effect.value, rel_tol=1e-12) and math.isfinite(end)
+        for end in (effect.low, effect.high)
+    )
 
 
 def effect_text(effect: Effect | None) -> str:

@@ -26,6 +26,11 @@ class Row:
     """In how many cells it is met; None if its constant is unknown."""
 
     @property
+    def place(self) -> str:
+        """Whose settings they are: the paper's at some place of it, or a study's."""
+        return self.at if self.ours else f"paper, {self.at}"
+
+    @property
     def met(self) -> str:
         """Whether it is met, in words."""
         if self.cells_met in (None, 0, self.cells):
@@ -41,11 +46,8 @@ def table(
     places = [(at, False, (cell,)) for at, cell in printed.items()]
     places += [(study.id, True, design_cells(study, request, {})) for study in paper.studies]
     return [
-        (
-            assumption,
-            [row for at, ours, cells in places for row in _rows(assumption, at, ours, cells)],
-        )
-        for assumption in only or assumptions(paper)
+        (a, _by_condition([row for place in places for row in _rows(a, *place)]))
+        for a in only or assumptions(paper)
     ]
 
 
@@ -93,6 +95,12 @@ def _rows(assumption: Assumption, at: str, ours: bool, cells: Iterable[Any]) -> 
         )
         for found in by_name.values()
     ]
+
+
+def _by_condition(rows: list[Row]) -> list[Row]:
+    """The rows of one condition together."""
+    names = list(dict.fromkeys(row.hypothesis.name for row in rows))
+    return sorted(rows, key=lambda row: names.index(row.hypothesis.name))
 
 
 def _miss(hypothesis: Hypothesis) -> tuple[bool, float]:

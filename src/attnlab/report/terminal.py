@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from attnlab.claims import Assumption, Verdict
+from attnlab.claims import Assumption, Claim, Verdict
 from attnlab.core import Bound, Paper
 from attnlab.evidence.words import met_text, miss_text, number, requirement
 from attnlab.lab.registry import assumptions
@@ -81,10 +81,9 @@ def list_table(papers: Iterable[Paper]) -> Group:
         for heading in ("what", "id", "kind", "title (source)"):
             table.add_column(heading, no_wrap=heading == "id")
         for claim in paper.claims:
-            _add(table, "claim", claim.id, claim.kind, f"{claim.title} ({claim.source})")
+            _add(table, "claim", claim.id, claim.kind, _titled(claim))
         for assumption in assumptions(paper):
-            source = f"{assumption.title} ({assumption.source})"
-            _add(table, "hypothesis", assumption.id, "", source)
+            _add(table, "hypothesis", assumption.id, "", _titled(assumption))
         for figure in paper.figures:
             _add(table, "figure", figure.id, "", figure.title)
         for study in paper.studies:
@@ -127,17 +126,24 @@ def hypotheses_table(rows: Iterable[tuple[Assumption, Sequence[Row]]]) -> Group:
     """Every condition of each assumption: at the paper's settings, and at our studies' worst."""
     parts: list[Any] = []
     for assumption, found in rows:
-        head = Text.assemble((assumption.id, "bold"), f" {assumption.title} ({assumption.source})")
+        head = Text.assemble((assumption.id, "bold"), f" {_titled(assumption)}")
         table = Table(box=None)
         for heading in ("condition", "at", "value", "needs", "met", "misses by"):
-            table.add_column(heading, justify="right" if heading == "value" else "left")
+            align = "right" if heading == "value" else "left"
+            table.add_column(heading, justify=align, overflow="fold")
+        last = ""
         for row in found:
             h = row.hypothesis
-            cells = (h.name, row.at, number(h.value), requirement(h), row.met, miss_text(h))
+            name, last = "" if h.name == last else h.name, h.name
+            cells = (name, row.place, number(h.value), requirement(h), row.met, miss_text(h))
             table.add_row(*map(Text, cells))
         body = table if found else Text("no setting of the paper or of a study concerns it")
         parts += [head, Padding(body, (0, 0, 1, 2))]
     return Group(*parts)
+
+
+def _titled(item: Claim | Assumption) -> str:
+    return f"{item.title} ({item.source})" if str(item.source) else item.title
 
 
 def _add(table: Table, *cells: str) -> None:
