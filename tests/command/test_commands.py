@@ -8,12 +8,22 @@ import pytest
 
 VERDICTS = {
     "toy.lemma_1": "supported",
+    "toy.lemma_2": "contradicted",
+    "toy.theorem_3": "not_applicable",
+    "toy.lemma_3": "supported",
+    "toy.lemma_4": "vacuous",
+    "toy.lemma_5": "inconclusive",
     "toy.theorem_1": "supported",
     "toy.theorem_2": "contradicted",
-    "toy.theorem_3": "not_applicable",
     "toy.theorem_4": "supported",
+    "toy.theorem_7": "depends",
     "toy.theorem_5": "contradicted",
+    "toy.theorem_6": "supported",
+    "toy.proposition_1": "supported",
     "toy.figure_1": "supported",
+    "toy.remark_1": "supported",
+    "toy.theorem_8": "depends",
+    "toy.finding_1": "supported",
 }
 
 
@@ -35,13 +45,27 @@ def test_each_control_is_rejected(checked):
 
 
 def test_json_has_the_documented_fields(checked):
-    names = {"id", "scale", "verdict", "readings", "effect", "trials", "failed_runs"}
-    names |= {"hypotheses", "controls", "seconds"}
+    names = {"id", "kind", "scale", "verdict", "reason", "source", "stated", "cutoff"}
+    names |= {"universes", "second_route", "readings", "effect", "trials", "failed_runs"}
+    names |= {"diverged_runs", "hypotheses", "controls", "constants", "informative", "tightness"}
+    names |= {"flips", "seconds"}
     for verdict in checked.values():
-        assert names <= verdict.keys()
+        assert names == verdict.keys()
         assert {"name", "value", "low", "high"} == verdict["effect"].keys()
+        assert {"text", "owner", "why"} == verdict["cutoff"].keys()
         for reading in verdict["readings"]:
-            assert {"name", "verdict", "effect"} <= reading.keys()
+            assert {"name", "verdict", "effect", "allowed", "why"} <= reading.keys()
+            assert {"name", "verdict", "effect", "cutoff"} <= reading["parts"][0].keys()
+
+
+def test_no_word_without_what_it_rests_on(checked):
+    for verdict in checked.values():
+        readings = {r["verdict"] for r in verdict["readings"] if r["allowed"]}
+        assert verdict["verdict"] != "supported" or readings == {"supported"}
+        if verdict["verdict"] == "contradicted":
+            assert readings == {"contradicted"}
+            assert verdict["second_route"]["agrees"]
+            assert isinstance(verdict["second_route"]["value"], float)
 
 
 def test_what_the_verdicts_rest_on(checked):
@@ -53,6 +77,23 @@ def test_what_the_verdicts_rest_on(checked):
     assert len(checked["toy.theorem_2"]["readings"]) == 2
     assert checked["toy.theorem_5"]["diverged_runs"] > 0
     assert checked["toy.theorem_5"]["trials"] == 60
+    assert checked["toy.lemma_4"]["informative"]["share"] == 0
+    assert checked["toy.lemma_3"]["informative"]["share"] > 0
+    assert "power" in checked["toy.proposition_1"]["tightness"]
+    assert checked["toy.theorem_1"]["cutoff"]["owner"] == "ours"
+    assert checked["toy.theorem_5"]["cutoff"]["owner"] == "paper"
+
+
+def test_the_table_shows_news_first_and_counts(attnlab, toy_results):
+    out = attnlab("check", "toy", "--scale", "smoke", "--out", toy_results).out
+    order = [re.search(rf"{v} *│ {c} ", out) for c, v in VERDICTS.items()]
+    assert all(order)
+    first, last = out.index("toy.lemma_2 "), out.index("toy.lemma_1 ")
+    assert first < out.index("toy.theorem_8 ") < out.index("toy.lemma_4 ") < last
+    assert "stated    1.05 d (section 2, Theorem 2, page 3)" in out
+    assert out.strip().splitlines()[-1].startswith("toy: 17 claims: 3 contradicted, 2 depends")
+    assert "-0.00" not in out
+    assert " inf" not in out.replace(" informative", "")
 
 
 def test_strict_exits_with_1_for_a_contradicted_claim(attnlab, toy_results):
@@ -70,7 +111,7 @@ def test_robust_keeps_clear_verdicts(attnlab, toy_results):
 def test_a_second_command_makes_no_run(attnlab, toy_results):
     before = attnlab("ledger", toy_results, "--json").json
     done = attnlab("reproduce", "toy", "--scale", "smoke", "--out", toy_results)
-    assert "all 184 runs are in" in done.err
+    assert f"all {sum(row['current'] for row in before)} runs are in" in done.err
     assert attnlab("ledger", toy_results, "--json").json == before
 
 
@@ -91,10 +132,17 @@ def test_page_is_self_contained_and_complete(toy_results):
     assert all(address.startswith(("data:", "#")) for address in addresses)
     assert not re.search(r"@import|url\((?!data:)", text)
     assert "<script" not in text
-    for claim in VERDICTS:
+    for claim in (*VERDICTS, "toy.assumption_1", "toy.condition_2"):
         assert f'id="{claim}"' in text
     for word in ("not applicable", "×1.5", "inferred", "12 diverged", "midpoint", "scale"):
         assert word in text
+    for word in ("Theorem 2, page 3", "1.05 d", "within 1 ± 0.1 (ours)", "(allowed)", "tightness"):
+        assert word in text
+    for word in ("second route", "in 100 % of 20 runs", "flip test", "toy.overshoot"):
+        assert word in text
+    verdicts = text[text.index("verdicts") :]
+    assert verdicts.index('href="#toy.lemma_2"') < verdicts.index('href="#toy.theorem_8"')
+    assert verdicts.index('href="#toy.theorem_8"') < verdicts.index('href="#toy.lemma_1"')
     assert text.count("<img") == 1
 
 
@@ -113,18 +161,52 @@ def test_figures_are_the_same_bytes_each_time(attnlab, toy_results):
 
 def test_list_and_show(attnlab):
     listed = attnlab("list", "--json").json
-    assert set(listed) == {"papers", "studies", "claims", "figures"}
+    assert set(listed) == {"papers", "studies", "claims", "hypotheses", "figures"}
     assert "toy.figure_1" in [figure["id"] for figure in listed["figures"]]
+    assert "toy.assumption_1" in [hypothesis["id"] for hypothesis in listed["hypotheses"]]
+    for claim in listed["claims"]:
+        assert claim["kind"]
+        assert claim["source"] or claim["kind"] == "finding"
+    assert {c["kind"] for c in listed["claims"] if c["id"] == "toy.theorem_5"} == {"probability"}
     shown = attnlab("show", "toy.theorem_2").out
     for word in ("1.05 d", "largest d", "twice as large", "inferred"):
         assert word in shown
+    for word in ("scaling", "section 2, Theorem 2", "(ours)", "(allowed)", "other normal numbers"):
+        assert word in shown
+    bound = attnlab("show", "toy.lemma_4").out
+    assert "trivial bound" in bound
+    assert "searched" in bound
+    assert "eta lambda <= 1" in attnlab("show", "toy.assumption_1").out
+    study = attnlab("show", "toy.start").out
+    assert "500, 2000, 8000, 20000" in study
+    assert "toy.theorem_6" in study
     both = attnlab("show", "toy.figure_1").out
     assert "claim toy.figure_1" in both
     assert "figure toy.figure_1" in both
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["show", "toy.theorem_1"]])
-def test_no_jax_for_help_list_and_show(attnlab, arguments):
+def test_hypotheses_at_the_papers_settings_and_at_ours(attnlab, tmp_path):
+    out = attnlab("hypotheses", "toy", "--scale", "smoke").out
+    assert re.search(r"toy\.overshoot +1\.5 +at most 1 +no +×1\.5", out)
+    found = attnlab("hypotheses", "toy", "--json").json
+    assert found == attnlab("hypotheses", "toy", "--json", "-").json
+    attnlab("hypotheses", "toy", "--json", tmp_path / "h.json")
+    assert json.loads((tmp_path / "h.json").read_text()) == found
+    step, dimension = found["hypotheses"]
+    rows = {row["at"]: row for row in step["rows"]}
+    assert (rows["figure 1"]["settings"], rows["figure 1"]["met"]) == ("paper", True)
+    worst = rows["toy.descent"]  # the longest step of the study
+    assert (worst["value"], worst["cells"], worst["cells_met"]) == (0.125, 5, 5)
+    assert (rows["toy.overshoot"]["met"], rows["toy.overshoot"]["factor"]) == (False, 1.5)
+    assert {(row["met"], row["constant"]) for row in dimension["rows"]} == {(None, "unknown")}
+
+
+NO_JAX = [["--help"], ["list"], ["show", "toy.theorem_1"], ["show", "toy.condition_2"]]
+NO_JAX += [["hypotheses", "toy"]]
+
+
+@pytest.mark.parametrize("arguments", NO_JAX, ids=" ".join)
+def test_no_jax_for_help_list_show_and_hypotheses(attnlab, arguments):
     done = attnlab(*arguments, PYTHONPROFILEIMPORTTIME="1")
     imported = {line.rpartition("|")[2].strip() for line in done.err.splitlines()}
     assert "msgspec" in imported  # the profile was taken

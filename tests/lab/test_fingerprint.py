@@ -53,6 +53,9 @@ def code() -> str:
     [
         ("attnlab_toy/claims.py", False),
         ("attnlab_toy/figures.py", False),
+        ("attnlab_toy/scalars.py", False),
+        ("attnlab_toy/hypotheses.py", False),
+        ("attnlab/claims.py", False),
         ("attnlab/evidence/fits.py", False),
         ("attnlab/lab/runner.py", False),
         ("attnlab/report/page.py", False),

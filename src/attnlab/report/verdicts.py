@@ -94,7 +94,7 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
         "universes": None,
         "second_route": _route(verdict.second_route),
         "readings": [_reading(r) for r in verdict.readings],
-        "effect": _effect(verdict.effect),
+        "effect": effect_json(verdict.effect),
         "trials": verdict.trials,
         "failed_runs": verdict.failed_runs,
         "diverged_runs": verdict.diverged_runs,
@@ -127,7 +127,8 @@ def _finite(value: float | None) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-def _effect(effect: Effect | None) -> dict[str, Any] | None:
+def effect_json(effect: Effect | None) -> dict[str, Any] | None:
+    """An effect with its numbers."""
     if effect is None:
         return None
     return {"name": effect.name, **_numbers(effect)}
@@ -143,7 +144,7 @@ def _reading(reading: ReadingResult) -> dict[str, Any]:
     return {
         "name": reading.name,
         "verdict": reading.outcome,
-        "effect": _effect(reading.effect),
+        "effect": effect_json(reading.effect),
         "allowed": reading.allowed,
         "why": reading.why,
         "detail": reading.detail,
@@ -155,7 +156,7 @@ def _part(part: PartResult) -> dict[str, Any]:
     return {
         "name": part.name,
         "verdict": part.outcome,
-        "effect": _effect(part.effect),
+        "effect": effect_json(part.effect),
         "cutoff": {"text": part.cutoff, "owner": part.owner},
         "detail": part.detail,
     }
