@@ -498,4 +498,7 @@ class Monotone:
 
 def _unrounded(bound: float) -> float:
     """A bound without its slack for rounding, for words."""
-    return round(bound, 6) if abs(bound - round(bound, 6)) <= 2 * ROUNDING else bound
+    rounded = round(bound, 6)
+    if rounded == 0:  # a small bound is one; only the least number above zero stands for zero
+        return 0.0 if abs(bound) < 1e-100 else bound
+    return rounded if abs(bound - rounded) <= 2 * ROUNDING else bound
