@@ -1,4 +1,4 @@
-"""Section 4.1, experiments on synthetic data: figures 1 to 3 (4 and 5 are in files of their own)."""
+"""Section 4.1, experiments on synthetic data: figures 1 to 3."""
 
 from dataclasses import replace
 from math import exp
@@ -98,7 +98,7 @@ FIGURE_1A = statement(
     ),
     readings=(
         Reading("a power", "section 4.1 refers to (10), whose N is of order alpha_*^-2"),
-        Reading("a line", "section 4.1 calls it almost linear, and figure 1(a)'s axis is alpha_*^-2"),
+        Reading("a line", "section 4.1 calls it almost linear in alpha_*^-2"),
         Reading("where (8) holds", "figure 1(a) shows a map, not restricted to (8)", False),
         Reading("constant ratio", OUTSIDE_THE_SLICE, False),
         Reading("alpha_* fixed", OUTSIDE_THE_SLICE, False),

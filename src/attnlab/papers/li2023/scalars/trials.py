@@ -13,6 +13,7 @@ from attnlab.papers.li2023.theory.conditions import sizes_of
 # --- numbers of a run -------------------------------------------------------------------------
 
 SUCCESS = stored("success", "success of a trial")
+TEST_LOSS = stored("test_loss", "test loss")
 
 
 def _fitted_iterations(record: Record) -> float:
@@ -22,7 +23,7 @@ def _fitted_iterations(record: Record) -> float:
 ITERATIONS = Scalar("iterations to zero training loss", _fitted_iterations)
 """A run that never got there has no such number."""
 LEAST_MARGIN = Scalar(
-    "smallest margin of a test sample over the hinge's",
+    "smallest margin of a test sample, in units of the hinge's,",
     lambda record: float(record["least_margin"]) / record.cell.margin,
 )
 """At least 1: no loss at all on the test samples."""
