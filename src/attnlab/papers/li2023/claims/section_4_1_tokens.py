@@ -1,0 +1,207 @@
+"""Section 4.1 and appendix B: attention along training (4, 7), test loss after pruning (5, 8)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attnlab.claims import Claim, Control, Hypothesis, Part, Reading, Source
+from attnlab.core import Records
+from attnlab.evidence.laws import AtLeast, AtMost, Range
+from attnlab.evidence.paired_laws import Paired
+from attnlab.evidence.statement import statement
+from attnlab.papers.li2023.claims.common import FROZEN, data_hypotheses
+from attnlab.papers.li2023.claims.section_3_3_tokens import FLOOR, LATER, NEAR, STEPS, TEST_LOSS
+from attnlab.papers.li2023.designs import LONGER, PRUNE
+from attnlab.papers.li2023.scalars.attention import MASS, OVER_CEILING, RISE, START_OVER_CEILING
+from attnlab.papers.li2023.settings import TrainingSettings
+from attnlab.papers.li2023.theory.conditions import room_for_patterns
+
+# --- figures 4 and 7 --------------------------------------------------------------------------
+
+CEILING = Reading(
+    "against the ceiling",
+    "figure 4 averages (15) over queries, and section 3.2's data leave that average a ceiling",
+)
+ONE = Reading(
+    "against 1",
+    "excluded: no keys and queries bring the average of (15) above .933 at figure 4's fractions",
+    allowed=False,
+)
+
+
+def _attention(letter: str, study: str, M: int, *further: Part) -> Claim:
+    return statement(
+        f"li2023.figure_{letter}",
+        "figure",
+        title=f"Attention concentrates on relevant tokens, M = {M}",
+        statement=(
+            f"With M = {M} patterns the attention weights on label-relevant tokens, summed and "
+            "averaged over queries, increase during training and come close to 1."
+        ),
+        source=Source("4.1" if M == 5 else "B", f"figure {letter.removeprefix('figure_')}"),
+        stated="rises close to 1",
+        measured=(
+            "The mass at the end of training over the most that any keys and queries can reach, "
+            "and its rise from the start, means over runs."
+        ),
+        why=(
+            "Ours: 0.9 of the ceiling for close to it, moved to .8 and .95 by the flip test; a "
+            "rise of 0.05, an eighth of what is possible."
+        ),
+        parts=(
+            Part("rises", study, RISE, AtLeast(0.05, "mean", owner="ours", trivial=0.0)),
+            Part("close to the ceiling", study, OVER_CEILING, NEAR, reading=CEILING.name),
+            Part("close to 1", study, MASS, NEAR, reading=ONE.name),
+            *further,
+        ),
+        readings=(CEILING, ONE, *((LATER,) if further else ())),
+        controls=(
+            FROZEN,
+            Control(
+                "before training",
+                "the mass that the first model has",
+                part="close to the ceiling",
+                scalar=START_OVER_CEILING,
+            ),
+        ),
+        positive={"times": STEPS, "relevant_mass": 0.93 - 0.3 / STEPS},
+        hypotheses=data_hypotheses,
+        notes=(
+            "Training ends when the training loss is zero: the hinge has no gradient left, and "
+            "the attention freezes where it is. |S| is 100: with the printed 50, alpha_# = .05 "
+            "would be 2.5 tokens. The cutoff was 0.9 of 1 before the ceiling was derived."
+            + (" M = 20 breaks the data model's M < m_a, m_b." if M == 20 else "")
+        ),
+    )
+
+
+ATTENTION = (
+    _attention(
+        "4", "dynamics", 5, Part("margin 10", "margin_10", OVER_CEILING, NEAR, reading=LATER.name)
+    ),
+    *(_attention(f"7{x}", f"figure_7{x}", M) for x, M in (("a", 10), ("b", 15), ("c", 20))),
+)
+
+# --- figures 5 and 8 --------------------------------------------------------------------------
+
+LOST = "figure 5's own settings are lost in our text"
+SHORT = Reading("100 steps, first places", f"{LOST}: a fixed T while training goes on")
+FIVE = {
+    SHORT: {},
+    Reading("400 steps, first places", f"{LOST}: trained until the loss is zero"): {
+        "long": True
+    },
+    Reading("100 steps, places anew", f"{LOST}; (1) sums a_(l) over S, numbered anew"): {
+        "positions": "renumbered"
+    },
+    Reading("set to zero", "section 2 says that removed tokens are set to zero"): {
+        "removal": "zeroed"
+    },
+    Reading("at test only", f"{LOST}; figure 8's caption speaks of testing data"): {
+        "prune_at": "test"
+    },
+}
+"""How figure 5 can be read, by what differs from the first."""
+OURS = Reading(
+    "selectors without an oracle", "excluded: the figure removes by the tokens' roles", False
+)
+MOST = 0.6
+
+
+def _cells(long: bool = False, **changes: str) -> Callable[[TrainingSettings], bool]:
+    """The cells without removal and with the most of it, of one reading."""
+    wanted = {"positions": "original", "removal": "excluded", "prune_at": "both", **changes}
+
+    def chosen(cell: TrainingSettings) -> bool:
+        if (cell.steps >= LONGER) != long:
+            return False
+        most = PRUNE.noisy_share if cell.selector == "noisy" else MOST
+        return cell.selector == "none" or (
+            cell.removed == most and all(getattr(cell, k) == v for k, v in wanted.items())
+        )
+
+    return chosen
+
+
+def _over_none(selector: str, inside: Range) -> Paired:
+    return Paired("selector", selector, "none", inside, floor=FLOOR)
+
+
+HELPS = AtMost(1.0, "mean")
+HARMLESS = AtLeast(0.9, "mean", owner="ours", trivial=1.0)
+LAWS = {"irrelevant": HELPS, "noisy": HELPS, "random": HARMLESS}
+FACTOR = {"none": 1.0, "irrelevant": 0.05, "random": 1.1}
+
+
+def _room(records: Records) -> tuple[Hypothesis, ...]:
+    return (room_for_patterns(r.cell for r in records),)
+
+
+def _pruning(letter: str, M: int, readings: dict[Reading, dict]) -> Claim:
+    study = f"figure_{letter}"
+    parts = [
+        Part(f"{name}, {reading.name}", study, TEST_LOSS, _over_none(name, law),
+             reading=reading.name, cells=_cells(**changes))
+        for reading, changes in readings.items()
+        for name, law in LAWS.items()
+    ]  # fmt: skip
+    ours = [
+        Part(name, study, TEST_LOSS, _over_none(name, HELPS), reading=OURS.name, cells=_cells())
+        for name in ("attention", "value_norm", "distance")
+    ]
+    several = len(readings) > 1
+    return statement(
+        f"li2023.{study}",
+        "figure",
+        title=f"Removing irrelevant or noisy tokens lowers the test loss, M = {M}",
+        statement=(
+            "Removing label-irrelevant or noisy tokens lowers the test loss; removing tokens at "
+            "random does not."
+        ),
+        source=Source("4.1" if M == 5 else "B", f"figure {letter}"),
+        stated="test loss falls for both oracles, and does not at random",
+        measured=(
+            "Test loss after a fixed number of steps with 60 % removed (30 % as noisy) over that "
+            "with none, paired by seed."
+        ),
+        why="Ours: a random removal that lowers the loss by less than a tenth does nothing.",
+        parts=(*parts, *(ours if several else ())),
+        readings=(*readings, *((OURS,) if several else ())),
+        controls=(
+            Control(
+                "an oracle as random",
+                "label-irrelevant tokens removed where random removal is meant",
+                part=f"random, {SHORT.name}",
+                law=_over_none("irrelevant", HARMLESS),
+            ),
+            Control(
+                "a factor of 10^5",
+                "the loss falls by 10^5",
+                part=f"irrelevant, {SHORT.name}",
+                law=_over_none("irrelevant", AtMost(1e-5, "mean")),
+            ),
+        ),
+        positive={
+            "test_loss": lambda cell, rng: (
+                0.1 * FACTOR.get(cell.selector, 0.1) * np.exp(0.05 * rng.normal())
+            )
+        },
+        hypotheses=_room,
+        notes=(
+            "The settings of figures 5 and 8 are lost in our text: inferred. Stopping and the "
+            "places whose output weights kept tokens take decide: once the training loss is zero "
+            "there is hardly a loss left to lower, and first places scatter the output weights. "
+            "400 steps with places anew, the fourth of the two by two, has no runs yet. A sample "
+            "has 30 % of noisy tokens at the mean, so removing 30 % as noisy takes others along. "
+            + ("" if several else "Only one of figure 5's readings is run here: see there. ")
+            + ("M = 20 breaks the data model's M < m_a, m_b." if M == 20 else "")
+        ),
+    )
+
+
+PRUNING = (
+    _pruning("5", 5, FIVE),
+    *(_pruning(f"8{x}", M, {SHORT: {}}) for x, M in (("a", 10), ("b", 15), ("c", 20))),
+)
+
+SECTION_4_1_TOKENS = (*ATTENTION, *PRUNING)
