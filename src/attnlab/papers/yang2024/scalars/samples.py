@@ -1,0 +1,68 @@
+"""Scalars of late training on classes of words, of Figure 1, and of runs with frozen attention."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from attnlab.claims import Scalar
+from attnlab.core import Record
+from attnlab.evidence.laws import stored
+from attnlab.papers.yang2024.summaries.series import at_time
+
+TEST_LOSS_IN_TIME = stored("test_loss_time_exponent", "exponent in time of the test loss")
+
+
+def on_side(key: str, words: str, least: Callable[[float], float], sign: float = 1.0) -> Scalar:
+    """A value, positive where its sign is the one that n above or below `least(L)` predicts."""
+    return Scalar(
+        f"{words}, signed by the predicted side",
+        lambda r: sign * float(r[key]) * math.copysign(1.0, r.cell.n - least(r.cell.L)),
+    )
+
+
+def loss_at(tau: float) -> Scalar:
+    """The training loss at rho(0) t = tau; nan if the run has ended before."""
+    return Scalar(
+        f"loss at rho(0) t = {tau:g}",
+        lambda r: float(at_time(r.values, "loss", tau / float(r["rho"][0]))),
+    )
+
+
+# --- Figure 1 ---------------------------------------------------------------------------------
+
+PAIRS = ((1, 0, 1), (0, 1, 1), (2, 0, -1), (2, 1, -1))
+"""(key, query, sign) of the scores that the picture shows to rise and to fall."""
+
+
+def _scores(record: Record, time: float | None = None) -> np.ndarray:
+    """The four scores' signed change until a time, or until the end."""
+    S = record["scores"]
+    last = S[-1] if time is None else at_time(record.values, "scores", time)
+    return np.array([sign * (last - S[0])[key, query] for key, query, sign in PAIRS])
+
+
+def _early_part(record: Record) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        early = np.abs(_scores(record, float(record["T1_every_sample"]))) / _scores(record)
+    return float(early.max())
+
+
+def _peak(*types: int) -> Callable[[Record], float]:
+    def peak(record: Record) -> float:
+        losses = record["loss_by_type"][:, [t - 1 for t in types]]
+        return float((losses.max(axis=0) / losses[0]).min())
+
+    return peak
+
+
+def _late_fall(record: Record) -> float:
+    boundary = at_time(record.values, "loss_by_type", float(record["T1_every_sample"]))
+    return float((record["loss_by_type"][-1] / boundary).max())
+
+
+LEAST_SCORE_CHANGE = Scalar("least signed change of the four scores", lambda r: _scores(r).min())
+EARLY_PART = Scalar("part of a score's change that phase 1 makes", _early_part)
+ONE_SIGNAL_PEAK = Scalar("peak over first loss of the types with one signal", _peak(2, 3))
+BOTH_SIGNALS_PEAK = Scalar("peak over first loss of the type with both signals", _peak(1))
+LATE_FALL = Scalar("last loss of a type over that at T1", _late_fall)
