@@ -48,6 +48,24 @@ def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Inte
     return _proportion(successes, trials, level, "exact")
 
 
+def exact_share(successes: int, trials: int, *, level: float = 0.95) -> Interval:
+    """Both one-sided exact bounds of a proportion, each at `level`: 299 of 299 certify .99.
+
+    A decision by either end is wrong in at most 1 - level of all cases, whatever the truth.
+    """
+    return clopper_pearson(successes, trials, level=max(2 * level - 1, 1e-9))
+
+
+def share_interval(successes: int, trials: int, *, level: float = 0.95) -> Interval:
+    """Wilson's interval, no narrower than `exact_share`.
+
+    Wilson's is right on average, but near 0 and 1 one end may miss far too often: at a truth of
+    .99 its upper end lies below in 16 % of all samples of 17.
+    """
+    score, exact = (f(successes, trials, level=level) for f in (wilson, exact_share))
+    return Interval(score.value, min(score.low, exact.low), max(score.high, exact.high))
+
+
 def _proportion(
     successes: int, trials: int, level: float, method: Literal["wilson", "exact"]
 ) -> Interval:
@@ -114,6 +132,30 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
     mean = float(x.mean())
     half = float(stdtrit(x.size - 1, (1 + level) / 2) * x.std(ddof=1) / math.sqrt(x.size))
     return Interval(mean, mean - half, mean + half)
+
+
+def median_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
+    r"""The interval of a median between two order statistics, exact for any distribution.
+
+    $$[x_{(k)}, x_{(n+1-k)}], \qquad k = \max\{k : P(\mathrm{Bin}(n, 1/2) < k) \le 1 - c\}$$
+
+    - $c$: the level of either end. Below five values (c = .95) there is none: (-inf, inf).
+
+    The bootstrap is too narrow here: of eight values its one end misses in 10 % of all cases.
+    """
+    require_level(level)
+    x = np.sort(np.asarray(values, dtype=float).ravel())
+    if x.size == 0 or not np.isfinite(x).all():
+        return Interval(math.nan, math.nan, math.nan)
+    from scipy.special import bdtr
+
+    middle = float(np.median(x))
+    if x.size > 1 and x[0] == x[-1]:
+        return Interval(middle, middle, middle)
+    ranks = [k for k in range(1, x.size // 2 + 1) if bdtr(k - 1, x.size, 0.5) <= 1 - level]
+    if not ranks:
+        return Interval(middle, -math.inf, math.inf)
+    return Interval(middle, float(x[ranks[-1] - 1]), float(x[-ranks[-1]]))
 
 
 def bootstrap_interval(

@@ -17,11 +17,13 @@ from attnlab.core import Record
 from attnlab.evidence.fits import LEAST_LEVELS, fit_exponent
 from attnlab.evidence.intervals import (
     Interval,
-    bootstrap_interval,
     certified_probability,
     clopper_pearson,
     decide_at_least,
+    exact_share,
     mean_interval,
+    median_interval,
+    share_interval,
     wilson,
 )
 from attnlab.evidence.trends import Direction, page_trend
@@ -60,7 +62,8 @@ def missing_finding(good: np.ndarray, scalar: Scalar) -> Finding | None:
     """Contradicted, or undecided, if too many runs do not have the scalar."""
     if good.all():
         return None
-    share = Effect.of(f"share of runs that have {scalar.name}", wilson(int(good.sum()), good.size))
+    found = share_interval(int(good.sum()), good.size)
+    share = Effect.of(f"share of runs that have {scalar.name}", found)
     detail = f"{int((~good).sum())} of {good.size} runs diverged or do not have it"
     if decide_at_least(share.low, share.high, MISSING) == "contradicted":
         return Finding("contradicted", share, detail)
@@ -112,7 +115,7 @@ class Range:
         interval = (
             mean_interval(found, level=level)
             if self.over == "mean"
-            else bootstrap_interval(np.median, found, level=level)
+            else median_interval(found, level=level)
         )
         effect = Effect.of(f"{self.over} of {scalar.name}", interval)
         return Finding(self.decide(interval), effect)
@@ -228,9 +231,9 @@ class Share:
         return Finding(decided, Effect.of(name, share), f"{held} of {len(runs)}")
 
     def _interval(self, held: int, trials: int, level: float) -> Interval:
-        """Wilson's; or the exact one, whose end that supports is one-sided: 299 of 299 for .99."""
+        """Wilson's, widened; or the exact one, with a one-sided end that supports: 299 of 299."""
         if not self.exact:
-            return wilson(held, trials, level=level)
+            return share_interval(held, trials, level=level)
         share = clopper_pearson(held, trials, level=level)
         if self.at_most:
             most = 1 - certified_probability(trials - held, trials, confidence=level)
@@ -262,7 +265,7 @@ class Rate:
     """Of the trials inside the runs, pooled, at least the share `probability` succeeds.
 
     The scalar is the number of successes in a run and `trials` (a setting, or an axis) that of
-    its independent trials; the interval is Clopper and Pearson's. A run that diverged has none.
+    its independent trials; the ends of the interval are exact. A run that diverged has none.
     """
 
     trials: str | Axis
@@ -285,7 +288,7 @@ class Rate:
             return Finding("inconclusive", None, "no run")
         held = int(np.nan_to_num(values_of(runs, scalar)).sum())
         total = int(sum(axis(self.trials).of(run.cell) for run in runs))
-        share = clopper_pearson(held, total, level=level)
+        share = exact_share(held, total, level=level)
         effect = Effect.of(f"share of trials: {scalar.name}", share)
         return Finding(Range(self.probability, 1.0).decide(share), effect, f"{held} of {total}")
 
@@ -437,6 +440,8 @@ class Straight:
 
     def moved(self, factor: float) -> "Straight":
         """The distance to a perfect line is halved or doubled."""
+        if self.owner == "paper":
+            return self
         return replace(self, least=1 - factor * (1 - self.least))
 
     def example(self, cell: Any) -> float:
@@ -478,7 +483,7 @@ class Monotone:
         outcome: Outcome = "inconclusive"
         if p < SIGNIFICANT:
             outcome = "supported"
-        elif against < SIGNIFICANT:
+        elif against < min(SIGNIFICANT, 1 - level):
             outcome = "contradicted"
         return Finding(outcome, effect, f"Page's test: p = {number(p, 2)}")
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from attnlab.claims import Effect, Finding, Owner, Scalar
 from attnlab.core import Record
-from attnlab.evidence.intervals import Interval, bootstrap_interval, mean_interval, wilson
+from attnlab.evidence.intervals import Interval, bootstrap_interval, mean_interval, share_interval
 from attnlab.evidence.laws import Range, missing_finding, values_of
 
 Statistic = Literal["ratio", "difference", "spread", "agreement"]
@@ -84,7 +84,7 @@ class Paired:
         if self.statistic == "difference":
             return mean_interval(a - b, level=level)
         if self.statistic == "agreement":
-            return wilson(int((a == b).sum()), a.size, level=level)
+            return share_interval(int((a == b).sum()), a.size, level=level)
         if self.statistic == "ratio":
             logs = mean_interval(np.log(a) - np.log(b), level=level)
         else:
@@ -112,7 +112,7 @@ class Paired:
 
     def moved(self, factor: float) -> "Paired":
         """The range moves; that of a ratio in the logarithm, for one half and two are as far."""
-        if self.statistic == "difference" or self.owner == "paper":
+        if self.statistic not in ("ratio", "spread") or self.owner == "paper":
             return replace(self, inside=self.inside.moved(factor))
         low, high, trivial = self.inside.low, self.inside.high, self.inside.trivial
         middle = trivial or (math.sqrt(low * high) if 0 < low <= high < math.inf else 1.0)

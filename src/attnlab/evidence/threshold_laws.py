@@ -13,7 +13,7 @@ import numpy as np
 from attnlab.claims import Axis, Effect, Finding, Outcome, Owner, Scalar
 from attnlab.core import Record
 from attnlab.evidence.fits import LEAST_LEVELS, compare_powers, fit_exponent
-from attnlab.evidence.intervals import Interval, mean_interval, wilson
+from attnlab.evidence.intervals import Interval, mean_interval, share_interval, wilson
 from attnlab.evidence.laws import Power, Range, Straight, axis, values_of
 from attnlab.evidence.threshold import ThresholdFit, fit_threshold
 from attnlab.evidence.words import number
@@ -171,7 +171,15 @@ class ThresholdRatio:
 
 @dataclass(frozen=True)
 class Prefers:
-    """One law of N50 fits better than its rivals: by AIC and on cells that it has not seen."""
+    """One law of N50 fits better than its rivals: by AIC, on cells it has not seen, and by weight.
+
+    $$\\log N_{50} = c + (1 - w) \\log s + w \\log r$$
+
+    - $s$, $r$: the stated law and a rival; $w$: the rival's weight, with its interval.
+
+    AIC alone decides between two laws that are equally wrong as often as not; a weight whose
+    interval holds one half leaves it open.
+    """
 
     stated: Axis
     rivals: tuple[Axis, ...]
@@ -184,7 +192,7 @@ class Prefers:
         return True
 
     def judge(self, runs: Sequence[Record], scalar: Scalar, level: float) -> Finding:
-        """Supported if both criteria prefer the stated law, contradicted if both prefer a rival."""
+        """Supported if all criteria prefer the stated law, contradicted if all prefer a rival."""
         laws = (self.stated, *self.rivals)
         found = bounded(
             thresholds(runs, scalar, lambda cell: tuple(a.of(cell) for a in laws), self.size)
@@ -202,24 +210,31 @@ class Prefers:
         rival = min(by_name.values(), key=lambda fit: fit.aic)
         difference = own.aic - rival.aic
         better = own.held_out_error < rival.held_out_error
+        needed = np.array([fit.n50 for fit in found.values()])
+        weights = {
+            law.name: fit_exponent(table[:, k] / table[:, 0], needed / table[:, 0], level=level)
+            for k, law in enumerate(laws)
+            if k
+        }
+        weight = weights[rival.name]
         outcome: Outcome = "inconclusive"
-        if difference < -AIC_PREFERENCE and better:
+        if difference < -AIC_PREFERENCE and better and all(w.high < 0.5 for w in weights.values()):
             outcome = "supported"
-        elif difference > AIC_PREFERENCE and not better:
+        elif difference > AIC_PREFERENCE and not better and weight.low > 0.5:
             outcome = "contradicted"
         detail = "; ".join(
             f"{f.name}: AIC {number(f.aic, 3)}, held-out error {number(f.held_out_error, 3)}"
             for f in fits
         )
-        name = f"AIC of {self.stated.name} minus that of {rival.name}"
-        return Finding(outcome, Effect.exactly(name, difference), detail)
+        name = f"weight of {rival.name} against {self.stated.name}"
+        return Finding(outcome, Effect(name, weight.exponent, weight.low, weight.high), detail)
 
     def cutoff(self) -> str:
         """The decision line in words."""
-        return f"AIC lower by {AIC_PREFERENCE:g}, and a smaller error on held-out cells"
+        return f"weight below 0.5, AIC lower by {AIC_PREFERENCE:g}, smaller error on held-out cells"
 
     def moved(self, factor: float) -> "Prefers":
-        """Two criteria must agree; neither is moved."""
+        """Three criteria must agree; none is moved."""
         return self
 
     def example(self, cell: Any) -> float:
@@ -292,10 +307,12 @@ class Sufficient:
         ]
         if not tried:
             return Finding("inconclusive", None, f"no held-out run near the boundary; {words}")
-        share = wilson(sum(tried), len(tried), level=level)
+        share = share_interval(sum(tried), len(tried), level=level)
         name = f"share of held-out successes within {number(self.near)} of the boundary"
         detail = f"constant {number(constant, 3)} from the easier half; {words}"
-        return Finding(Range(self.probability, 1.0).decide(share), Effect.of(name, share), detail)
+        held = share.low >= self.probability
+        outcome: Outcome = "supported" if held else "inconclusive"
+        return Finding(outcome, Effect.of(name, share), detail)
 
     def cutoff(self) -> str:
         """The decision line in words."""
