@@ -20,13 +20,10 @@ EMPTY = (
 )
 
 LEMMA_3 = statement(
-    "li2023.lemma_3",
-    "bound",
+    "li2023.lemma_3", "bound",
     title="How many neurons are lucky at the start",
-    statement=(
-        "At the start each class has at least (m/M)(1 - eps_m - (sigma + tau) M/pi) lucky "
-        "neurons, eps_m being what the width condition allows at least, M sqrt(log N / m)."
-    ),
+    statement="At the start each class has at least (m/M)(1 - eps_m - (sigma + tau) M/pi) lucky "
+              "neurons, eps_m being what the width condition allows at least, M sqrt(log N / m).",
     source=Source("F", "Lemma 3, (208), (209)"),
     stated="at least (m/M)(1 - eps_m - (sigma + tau) M/pi)",
     measured="Lucky neurons in W_O(0), the smaller class, over the bound.",
@@ -57,16 +54,13 @@ BEST_ALIGNED = Reading("best-aligned", "excluded: the proof of Lemma 3 asks for 
 STAY = AtLeast(1.0)
 
 LEMMA_4 = statement(
-    "li2023.lemma_4",
-    "bound",
+    "li2023.lemma_4", "bound",
     title="Lucky neurons stay lucky",
     statement="Neurons that are lucky at the start are lucky at every later iteration.",
     source=Source("F", "Lemma 4"),
     stated="all lucky neurons stay lucky",
-    measured=(
-        "The share of the neurons lucky at the start, as the proof of Lemma 3 reads it, that are "
-        "lucky later: the smallest over recorded steps and classes."
-    ),
+    measured="The share of the neurons lucky at the start, as the proof of Lemma 3 reads it, that "
+             "are lucky later: the smallest over recorded steps and classes.",
     parts=tuple(
         Part(f"{words}, {beside.name}", study, scalar, STAY, reading=reading.name)
         for beside, study in STUDIES.items()

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnlab.claims import Claim, Control, Fixture, Hypothesis, Part, Reading, Source
 from attnlab.core import Records
-from attnlab.evidence.laws import AtLeast, AtMost, Range, Share, stored
+from attnlab.evidence.laws import AtLeast, AtMost, Between, Range, Share, stored
 from attnlab.evidence.paired_laws import Paired, Statistic
 from attnlab.evidence.statement import statement
 from attnlab.papers.li2023.claims.common import FROZEN, SHUFFLED, data_hypotheses, where
@@ -19,25 +19,20 @@ from attnlab.papers.li2023.settings import resolve
 from attnlab.papers.li2023.theory.conditions import KAPPA, token_noise
 
 G_1 = statement(
-    "li2023.extension_g1",
-    "remark",
+    "li2023.extension_g1", "remark",
     title="Four classes: rows learn the pattern of their own signs",
-    statement=(
-        "With labels in {+-1}^2, rows of W_O with output weights (1, -1)/sqrt m grow along p_2, "
-        "hardly move along p_1 and p_4, and do not grow along p_3."
-    ),
+    statement="With labels in {+-1}^2, rows of W_O with output weights (1, -1)/sqrt m grow along "
+              "p_2, hardly move along p_1 and p_4, and do not grow along p_3.",
     source=Source("G.1", "(235)-(242)"),
     stated="growth along p_2, about 0 along p_1 and p_4, at most 0 along p_3",
-    measured=(
-        "The mean change of these rows' projections over training, in units of the largest of "
-        "the four; means over runs."
-    ),
-    why="Ours: a quarter of the largest change for growth, and for about 0.",
+    measured="The mean change of these rows' projections over training, in units of the largest of "
+             "the four; means over runs.",
+    why="Ours: a quarter of the largest change for growth, and for about 0, in nine runs of ten.",
     parts=(
         Part("its own grows", "four_classes", class_change(2),
              AtLeast(0.25, "mean", owner="ours", trivial=0.0)),
         Part("the two others stay", "four_classes", class_change(1, 4),
-             AtMost(0.25, "mean", owner="ours", trivial=0.0)),
+             Share(Between(-0.25, 0.25, owner="ours"))),
         Part("the opposite does not grow", "four_classes", class_change(3), AtMost(0.0, "mean")),
     ),
     controls=(
@@ -47,10 +42,8 @@ G_1 = statement(
     ),
     positive={"class_projections": np.array([0.01, 0.2, -0.15, 0.0])},
     hypotheses=data_hypotheses,
-    notes=(
-        "Rows whose gate is open at the feature at the start are counted. G.1 presumes shared "
-        "weights."
-    ),
+    notes="Rows whose gate is open at the feature at the start are counted. G.1 presumes shared "
+          "weights.",
 )  # fmt: skip
 
 
@@ -64,14 +57,11 @@ def _set_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
 
 def _learns(letter: str, study: str, **texts: Any) -> Claim:
     return statement(
-        f"li2023.extension_{letter}",
-        "remark",
+        f"li2023.extension_{letter}", "remark",
         source=Source(letter.upper().replace("G", "G.")),
         stated="learned as before, attention on label-relevant tokens",
-        measured=(
-            "The share of trials with a test loss below 1e-3, and the rise of the mass on "
-            "relevant tokens over training, mean over runs."
-        ),
+        measured="The share of trials with a test loss below 1e-3, and the rise of the mass on "
+                 "relevant tokens over training, mean over runs.",
         why="Ours: four in five trials, and a rise of 0.05.",
         parts=(
             Part("succeeds", study, SUCCESS, Share(AtLeast(1.0), 0.8)),
@@ -86,7 +76,7 @@ def _learns(letter: str, study: str, **texts: Any) -> Claim:
             "relevant_mass": lambda cell, rng: np.linspace(0.5, 0.9 + 0.01 * rng.normal(), 10),
         },
         **texts,
-    )
+    )  # fmt: skip
 
 
 G_2 = _learns(
@@ -94,10 +84,8 @@ G_2 = _learns(
     "pattern_sets",
     hypotheses=_set_hypotheses,
     title="Sets of patterns are learned alike",
-    statement=(
-        "If each pattern is a set of vectors with 2 tau + Delta < kappa, training still succeeds "
-        "and attention moves to label-relevant tokens."
-    ),
+    statement="If each pattern is a set of vectors with 2 tau + Delta < kappa, training still "
+    "succeeds and attention moves to label-relevant tokens.",
     notes="Sets of two unit vectors at distance Delta = 0.5, kappa about sqrt 2, tau = .045.",
 )
 G_4 = _learns(
@@ -105,10 +93,8 @@ G_4 = _learns(
     "skip",
     hypotheses=data_hypotheses,
     title="A skip connection changes nothing essential",
-    statement=(
-        "With the token added to the attention's output (m_a = d), training still succeeds and "
-        "attention moves to label-relevant tokens."
-    ),
+    statement="With the token added to the attention's output (m_a = d), training still succeeds "
+    "and attention moves to label-relevant tokens.",
     notes="The changed assumption on W_V is lost in our text; we keep Assumption 1: inferred.",
 )
 
@@ -125,17 +111,14 @@ def _most_heads(inside: Range, statistic: Statistic) -> Paired:
 
 
 G_3 = statement(
-    "li2023.extension_g3",
-    "remark",
+    "li2023.extension_g3", "remark",
     title="More heads: steadier gates and training",
     statement="With more heads the ReLU gates of neurons and the course of training are steadier.",
     source=Source("G.3"),
     stated="less spread of training, steadier gates",
-    measured=(
-        "Most heads against one, paired by seed: the standard deviation over seeds of the "
-        "logarithm of the iterations, and the share of (neuron, discriminative pattern) gates "
-        "that are equal at start and end."
-    ),
+    measured="Most heads against one, paired by seed: the standard deviation over seeds of the "
+             "logarithm of the iterations, and the share of (neuron, discriminative pattern) gates "
+             "that are equal at start and end.",
     parts=tuple(
         Part(f"{words}, {reading.name}", "heads", stored(key, name), _most_heads(law, statistic),
              reading=reading.name, cells=where(combination=combination))

@@ -31,38 +31,29 @@ ONE = Reading(
 
 def _attention(letter: str, study: str, M: int, *further: Part) -> Claim:
     return statement(
-        f"li2023.figure_{letter}",
-        "figure",
+        f"li2023.figure_{letter}", "figure",
         title=f"Attention concentrates on relevant tokens, M = {M}",
         statement=(
             f"With M = {M} patterns the attention weights on label-relevant tokens, summed and "
             "averaged over queries, increase during training and come close to 1."
         ),
-        source=Source("4.1" if M == 5 else "B", f"figure {letter.removeprefix('figure_')}"),
+        source=Source("4.1" if M == 5 else "B", f"figure {letter}"),
         stated="rises close to 1",
-        measured=(
-            "The mass at the end of training over the most that any keys and queries can reach, "
-            "and its rise from the start, means over runs."
-        ),
-        why=(
-            "Ours: 0.9 of the ceiling for close to it, moved to .8 and .95 by the flip test; a "
-            "rise of 0.05, an eighth of what is possible."
-        ),
+        measured="The mass at the end of training over the most that any keys and queries can "
+                 "reach, and its rise from the start, means over runs.",
+        why="Ours: 0.9 of the ceiling for close to it, moved to .8 and .95 by the flip test; a "
+            "rise of 0.05, an eighth of what is possible.",
         parts=(
-            Part("rises", study, RISE, AtLeast(0.05, "mean", owner="ours", trivial=0.0)),
             Part("close to the ceiling", study, OVER_CEILING, NEAR, reading=CEILING.name),
+            Part("rises", study, RISE, AtLeast(0.05, "mean", owner="ours", trivial=0.0)),
             Part("close to 1", study, MASS, NEAR, reading=ONE.name),
             *further,
         ),
         readings=(CEILING, ONE, *((LATER,) if further else ())),
         controls=(
             FROZEN,
-            Control(
-                "before training",
-                "the mass that the first model has",
-                part="close to the ceiling",
-                scalar=START_OVER_CEILING,
-            ),
+            Control("before training", "the mass that the first model has",
+                    part="close to the ceiling", scalar=START_OVER_CEILING),
         ),
         positive={"times": STEPS, "relevant_mass": 0.93 - 0.3 / STEPS},
         hypotheses=data_hypotheses,
@@ -72,7 +63,7 @@ def _attention(letter: str, study: str, M: int, *further: Part) -> Claim:
             "would be 2.5 tokens. The cutoff was 0.9 of 1 before the ceiling was derived."
             + (" M = 20 breaks the data model's M < m_a, m_b." if M == 20 else "")
         ),
-    )
+    )  # fmt: skip
 
 
 ATTENTION = (
@@ -88,19 +79,14 @@ LOST = "figure 5's own settings are lost in our text"
 SHORT = Reading("100 steps, first places", f"{LOST}: a fixed T while training goes on")
 FIVE = {
     SHORT: {},
-    Reading("400 steps, first places", f"{LOST}: trained until the loss is zero"): {
-        "long": True
-    },
-    Reading("100 steps, places anew", f"{LOST}; (1) sums a_(l) over S, numbered anew"): {
-        "positions": "renumbered"
-    },
-    Reading("set to zero", "section 2 says that removed tokens are set to zero"): {
-        "removal": "zeroed"
-    },
-    Reading("at test only", f"{LOST}; figure 8's caption speaks of testing data"): {
-        "prune_at": "test"
-    },
-}
+    Reading("400 steps, first places", f"{LOST}: trained to a loss of zero"): {"long": True},
+    Reading("100 steps, places anew", f"{LOST}; (1) sums a_(l) over the kept, numbered anew"):
+        {"positions": "renumbered"},
+    Reading("set to zero", "section 2 says that removed tokens are set to zero"):
+        {"removal": "zeroed"},
+    Reading("at test only", f"{LOST}; figure 8's caption speaks of testing data"):
+        {"prune_at": "test"},
+}  # fmt: skip
 """How figure 5 can be read, by what differs from the first."""
 OURS = Reading(
     "selectors without an oracle", "excluded: the figure removes by the tokens' roles", False
@@ -151,41 +137,25 @@ def _pruning(letter: str, M: int, readings: dict[Reading, dict]) -> Claim:
     ]
     several = len(readings) > 1
     return statement(
-        f"li2023.{study}",
-        "figure",
+        f"li2023.{study}", "figure",
         title=f"Removing irrelevant or noisy tokens lowers the test loss, M = {M}",
-        statement=(
-            "Removing label-irrelevant or noisy tokens lowers the test loss; removing tokens at "
-            "random does not."
-        ),
+        statement="Removing label-irrelevant or noisy tokens lowers the test loss; removing tokens "
+                  "at random does not.",
         source=Source("4.1" if M == 5 else "B", f"figure {letter}"),
         stated="test loss falls for both oracles, and does not at random",
-        measured=(
-            "Test loss after a fixed number of steps with 60 % removed (30 % as noisy) over that "
-            "with none, paired by seed."
-        ),
+        measured="Test loss after a fixed number of steps with 60 % removed (30 % as noisy) over "
+                 "that with none, paired by seed.",
         why="Ours: a random removal that lowers the loss by less than a tenth does nothing.",
         parts=(*parts, *(ours if several else ())),
         readings=(*readings, *((OURS,) if several else ())),
         controls=(
-            Control(
-                "an oracle as random",
-                "label-irrelevant tokens removed where random removal is meant",
-                part=f"random, {SHORT.name}",
-                law=_over_none("irrelevant", HARMLESS),
-            ),
-            Control(
-                "a factor of 10^5",
-                "the loss falls by 10^5",
-                part=f"irrelevant, {SHORT.name}",
-                law=_over_none("irrelevant", AtMost(1e-5, "mean")),
-            ),
+            Control("an oracle as random", "label-irrelevant tokens removed where random is meant",
+                    part=f"random, {SHORT.name}", law=_over_none("irrelevant", HARMLESS)),
+            Control("a factor of 10^5", "the loss falls by 10^5", part=f"irrelevant, {SHORT.name}",
+                    law=_over_none("irrelevant", AtMost(1e-5, "mean"))),
         ),
-        positive={
-            "test_loss": lambda cell, rng: (
-                0.1 * FACTOR.get(cell.selector, 0.1) * np.exp(0.05 * rng.normal())
-            )
-        },
+        positive={"test_loss": lambda cell, rng: 0.1 * FACTOR.get(cell.selector, 0.1)
+                  * np.exp(0.05 * rng.normal())},
         hypotheses=_room,
         notes=(
             "The settings of figures 5 and 8 are lost in our text: inferred. Stopping and the "
@@ -196,7 +166,7 @@ def _pruning(letter: str, M: int, readings: dict[Reading, dict]) -> Claim:
             + ("" if several else "Only one of figure 5's readings is run here: see there. ")
             + ("M = 20 breaks the data model's M < m_a, m_b." if M == 20 else "")
         ),
-    )
+    )  # fmt: skip
 
 
 PRUNING = (

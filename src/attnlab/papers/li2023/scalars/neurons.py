@@ -57,11 +57,11 @@ SIGNED_NEGATIVE = Scalar(
     lambda r: _half_way(r, "signed_V_negative"),
 )
 UNLUCKY_V = Scalar(
-    "smallest V_i of an unlucky neuron times sqrt(B m)",
+    "V_i of an unlucky neuron times sqrt(B m)",
     lambda r: float(r["unlucky_V_least"].min()) * math.sqrt(r.cell.B),
 )
 UNLUCKY_V_WITHOUT_B = Scalar(
-    "smallest V_i of an unlucky neuron times B sqrt(m)",
+    "V_i of an unlucky neuron times B sqrt(m)",
     lambda r: float(r["unlucky_V_least"].min()) * r.cell.B,
 )
 UNLUCKY_BOUND = Scalar("(31) over what holds for any V_i", lambda r: 1 / math.sqrt(r.cell.B))
