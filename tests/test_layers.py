@@ -11,12 +11,16 @@ ROOT = Path(__file__).parent.parent
 
 FORBIDDEN = {
     "lab/registry.py": "import attnlab.papers",
-    "core.py": "import attnlab.evidence.intervals",
+    "core.py": "import attnlab.claims",
+    "claims.py": "import attnlab.evidence.laws",
+    "probes/neurons.py": "import attnlab.claims",
     "evidence/intervals.py": "import attnlab.numerics.random",
     "numerics/random.py": "import attnlab.data.batch",
     "report/page.py": "import jax",
     "probes/__init__.py": "import attnlab.lab.ledger",
     "papers/yang2024/theory/asymptote.py": "import attnlab.dynamics.descent",
+    "papers/li2023/hypotheses.py": "import attnlab.dynamics.descent",
+    "papers/deora2023/scalars.py": "import attnlab.probes.heads",
 }
 
 

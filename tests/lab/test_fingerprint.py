@@ -1,3 +1,4 @@
+import re
 import shutil
 from pathlib import Path
 
@@ -83,3 +84,15 @@ def test_the_stack_names_every_package_that_decides_bits():
     for name in ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy"):
         assert f"{name}=" in fingerprint.stack()
     assert "jax=0.10.1" in fingerprint.stack()
+
+
+@pytest.mark.parametrize("paper", ["deora2023", "li2023", "yang2024"])
+def test_what_makes_records_imports_nothing_that_only_reads_them(paper):
+    # Else a change that the fingerprint leaves out could change a record.
+    folder = ROOT / "src/attnlab/papers" / paper
+    readers = "|".join(fingerprint.READERS)
+    reads = re.compile(rf"attnlab\.papers\.{paper}\.({readers})\b|attnlab\.evidence\b")
+    for file in folder.rglob("*.py"):
+        top = file.relative_to(folder).parts[0].removesuffix(".py")
+        if top not in (*fingerprint.READERS, "__init__"):
+            assert not reads.search(file.read_text()), file
