@@ -5,6 +5,7 @@ from dataclasses import asdict
 from attnlab.core import BoundsTable, Paper
 from attnlab.papers.yang2024.claims import CLAIMS
 from attnlab.papers.yang2024.figures import FIGURES
+from attnlab.papers.yang2024.hypotheses import HYPOTHESES
 from attnlab.papers.yang2024.settings import BoundsSettings
 from attnlab.papers.yang2024.studies import STUDIES
 from attnlab.papers.yang2024.theory.bounds import bounds
@@ -18,4 +19,5 @@ PAPER = Paper(
     claims=CLAIMS,
     figures=FIGURES,
     bounds=BoundsTable(BoundsSettings, lambda sizes: bounds(**asdict(sizes))),
+    hypotheses=HYPOTHESES,
 )

@@ -1,8 +1,10 @@
 """What the claims of yang2024 share: controls, cutoffs of ours, and the gate of hypotheses."""
 
 from attnlab.claims import Constant, Control, Hypothesis
-from attnlab.core import Record, Records
-from attnlab.papers.yang2024.theory.conditions import Sizes, assumption_2_3, condition_1
+from attnlab.core import Records
+from attnlab.evidence.laws import Power
+from attnlab.papers.yang2024.scalars.common import sizes_of
+from attnlab.papers.yang2024.theory.conditions import assumption_2_3, condition_1
 
 SHUFFLED = Control(
     "shuffled labels", "the labels are permuted over the samples", changes={"labels": "shuffled"}
@@ -22,11 +24,16 @@ PROBABILITY = 0.9
 """Ours: the share of runs that stands for `with high probability`."""
 
 
-def sizes_of(record: Record) -> Sizes:
-    """The sizes and deviations of one run."""
-    cell = record.cell
-    s0, s1 = float(record["s0"]), float(record["s1"])
-    return Sizes(cell.n, cell.L, cell.d, cell.m, cell.m1, s0, s1)
+BOUNDED = Power("m", 0.0, "at_most", TOLERANCE)
+"""A quotient by its bound does not grow with m."""
+KEPT = Power("m", 0.0, "at_least", TOLERANCE)
+"""A quotient by its order does not fall with m."""
+CONSTANT = Power("m", 0.0, "equal", TOLERANCE)
+"""A quantity of order one."""
+OVER_WIDTHS = (
+    "m from 2^9 to 2^20 with n = 24, L = 4, m1 = 64 and c0 = 0.1 fixed: n, L and m1 do not grow "
+    "with log m, as Condition 1's hidden logarithms would have it"
+)
 
 
 def drawn_hypotheses(records: Records) -> tuple[Hypothesis, ...]:

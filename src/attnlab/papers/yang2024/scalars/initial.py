@@ -134,5 +134,5 @@ REMAINDER_CONSTANT = stored("ratio", "remainder over |epsilon|^2")
 def below_tail(event: str, factor: float = 1.0) -> Scalar:
     """How many of a run's pairs are below the bound of Lemma H.2, times a factor."""
     words = {"norms": "| |w|^2 - 1 |", "products": "|<w1, w2>|"}[event]
-    of = "the bound" if factor == 1 else f"{factor:g} times the bound"
+    of = "the bound" if factor == 1 else f"{factor:.2g} times the bound"
     return Scalar(f"{words} below {of}", lambda record: int((record[event] < factor).sum()))
