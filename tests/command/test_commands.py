@@ -138,7 +138,7 @@ def test_page_is_self_contained_and_complete(toy_results):
         assert word in text
     for word in ("Theorem 2, page 3", "1.05 d", "within 1 ± 0.1 (ours)", "(allowed)", "tightness"):
         assert word in text
-    for word in ("second route", "in 100 % of 20 runs", "flip test", "toy.overshoot"):
+    for word in ("second route", "in 100 % of 20 runs", "flip test", "study overshoot"):
         assert word in text
     verdicts = text[text.index("verdicts") :]
     assert verdicts.index('href="#toy.lemma_2"') < verdicts.index('href="#toy.theorem_8"')
@@ -187,7 +187,7 @@ def test_list_and_show(attnlab):
 
 def test_hypotheses_at_the_papers_settings_and_at_ours(attnlab, tmp_path):
     out = attnlab("hypotheses", "toy", "--scale", "smoke").out
-    assert re.search(r"toy\.overshoot +1\.5 +at most 1 +no +×1\.5", out)
+    assert re.search(r"study overshoot +1\.5 +at most 1 +no +×1\.5", out)
     found = attnlab("hypotheses", "toy", "--json").json
     assert found == attnlab("hypotheses", "toy", "--json", "-").json
     attnlab("hypotheses", "toy", "--json", tmp_path / "h.json")

@@ -26,11 +26,6 @@ class Row:
     """In how many cells it is met; None if its constant is unknown."""
 
     @property
-    def place(self) -> str:
-        """Whose settings they are: the paper's at some place of it, or a study's."""
-        return self.at if self.ours else f"paper, {self.at}"
-
-    @property
     def met(self) -> str:
         """Whether it is met, in words."""
         if self.cells_met in (None, 0, self.cells):
@@ -49,6 +44,21 @@ def table(
         (a, _by_condition([row for place in places for row in _rows(a, *place)]))
         for a in only or assumptions(paper)
     ]
+
+
+def merged(rows: Iterable[Row]) -> list[tuple[str, Row]]:
+    """The rows, those that say the same at several places as one, with the places in words."""
+    groups: dict[tuple, list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.hypothesis, row.met, row.ours), []).append(row)
+    return [(_places(group), group[0]) for group in groups.values()]
+
+
+def _places(rows: Sequence[Row]) -> str:
+    if not rows[0].ours:
+        return f"paper: {'; '.join(row.at for row in rows)}"
+    names = ", ".join(row.at.partition(".")[2] for row in rows)
+    return f"{'study' if len(rows) == 1 else 'studies'} {names}"
 
 
 def table_json(paper: Paper, request: Request) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def _paper(
             _figure(figure, pictures.get(figure.id) or draw(figure, request, ledger))
             for figure in paper.figures
         ],
-        "hypotheses": hypotheses.table(paper, request),
+        "hypotheses": [(a, hypotheses.merged(r)) for a, r in hypotheses.table(paper, request)],
         "settings": [_settings(paper, cls, request) for cls in _settings_classes(paper)],
     }
 

@@ -13,7 +13,7 @@ from attnlab.claims import Assumption, Claim, Verdict
 from attnlab.core import Bound, Paper
 from attnlab.evidence.words import met_text, miss_text, number, requirement
 from attnlab.lab.registry import assumptions
-from attnlab.report.hypotheses import Row
+from attnlab.report.hypotheses import Row, merged
 from attnlab.report.verdicts import counts, cutoff_text, measured_and_more, news_first
 
 COLOURS = {
@@ -132,10 +132,10 @@ def hypotheses_table(rows: Iterable[tuple[Assumption, Sequence[Row]]]) -> Group:
             align = "right" if heading == "value" else "left"
             table.add_column(heading, justify=align, overflow="fold")
         last = ""
-        for row in found:
+        for place, row in merged(found):
             h = row.hypothesis
             name, last = "" if h.name == last else h.name, h.name
-            cells = (name, row.place, number(h.value), requirement(h), row.met, miss_text(h))
+            cells = (name, place, number(h.value), requirement(h), row.met, miss_text(h))
             table.add_row(*map(Text, cells))
         body = table if found else Text("no setting of the paper or of a study concerns it")
         parts += [head, Padding(body, (0, 0, 1, 2))]
