@@ -5,6 +5,7 @@ from dataclasses import asdict
 from attnlab.core import BoundsTable, Paper
 from attnlab.papers.li2023.claims import CLAIMS
 from attnlab.papers.li2023.figures import FIGURES
+from attnlab.papers.li2023.hypotheses import HYPOTHESES
 from attnlab.papers.li2023.settings import BoundsSettings
 from attnlab.papers.li2023.studies import STUDIES
 from attnlab.papers.li2023.theory.bounds import bounds
@@ -17,6 +18,7 @@ PAPER = Paper(
     studies=STUDIES,
     claims=CLAIMS,
     figures=FIGURES,
+    hypotheses=HYPOTHESES,
     # Rebuilt, because the command line's own class does not check the numbers.
     bounds=BoundsTable(BoundsSettings, lambda sizes: bounds(BoundsSettings(**asdict(sizes)))),
 )

@@ -61,6 +61,11 @@ def _of_the_runs(records: Records) -> tuple[Hypothesis, ...]:
     return tuple(rows)
 
 
+def succeeds(n50: Callable[[TrainingSettings], float]) -> Callable[[Any, Any], bool]:
+    """For fixtures: success with the probability of a steep logistic curve around an N50."""
+    return lambda cell, random: random.uniform() < 1 / (1 + (n50(cell) / cell.N) ** 12)
+
+
 def trial(study: str, seed: int, values: Mapping[str, Any], **settings: Any) -> Record:
     """One synthetic record of a study, for fixtures that need series."""
     chosen: dict[str, Any] = {"engine": "collapsed", "approximate": True, **settings}

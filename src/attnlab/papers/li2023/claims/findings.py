@@ -26,7 +26,7 @@ from attnlab.papers.li2023.scalars.trials import (
 from attnlab.papers.li2023.theory.conditions import least_batch, sizes_of, stated_attention
 
 
-def _same(setting: str, value: str, other: str) -> Paired:
+def _same(setting: str, value: object, other: object) -> Paired:
     """Trials paired by seed, N and m come out the same."""
     inside = Between(0.8, 1.0, "mean", owner="ours", trivial=1.0)
     return Paired(setting, value, other, inside, "agreement", by=("N", "m"))
