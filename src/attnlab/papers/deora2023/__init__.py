@@ -3,6 +3,7 @@
 from attnlab.core import BoundsTable, Paper
 from attnlab.papers.deora2023.claims import CLAIMS
 from attnlab.papers.deora2023.figures import FIGURES
+from attnlab.papers.deora2023.hypotheses import HYPOTHESES
 from attnlab.papers.deora2023.settings import BoundsSettings
 from attnlab.papers.deora2023.studies import STUDIES
 from attnlab.papers.deora2023.theory.table import rows
@@ -16,4 +17,5 @@ PAPER = Paper(
     claims=CLAIMS,
     figures=FIGURES,
     bounds=BoundsTable(BoundsSettings, rows),
+    hypotheses=HYPOTHESES,
 )

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from attnlab.core import Figure, Record, Records
-from attnlab.papers.deora2023.claims.conditions import target_of
 from attnlab.papers.deora2023.figures.common import canvas, medians, numbers
+from attnlab.papers.deora2023.scalars import target_of
 from attnlab.papers.deora2023.theory import conditions, margins
 from attnlab.papers.deora2023.theory.conditions import PROOFS, GoodStart, Target
 
