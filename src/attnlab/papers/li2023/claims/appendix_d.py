@@ -39,8 +39,7 @@ def grows(least: float) -> Range:
 
 
 CLAIM_1 = statement(
-    "li2023.lemma_2_claim_1", "bound",
-    title="Lucky neurons grow along their own feature only",
+    "li2023.lemma_2_claim_1", "bound", title="Lucky neurons grow along their own feature only",
     statement="The projection of a lucky neuron on its own feature p_1 (or p_2) grows at least "
               "like eta^2 t^2; its projections on other features, and an unlucky neuron's on the "
               "features that are not discriminative, stay below xi.",
@@ -72,9 +71,8 @@ CLAIM_1 = statement(
     notes="Lucky is best-aligned here: by Definition 2's letter no neuron is." + BOTH_SIGNS,
 )  # fmt: skip
 
-SIGNS = Reading(
-    "shared weights, both signs", "excluded: the proof needs the sign that fits the class", False
-)
+SIGNS = Reading("shared weights, both signs",
+                "excluded: the proof needs the sign that fits the class", False)  # fmt: skip
 SIGNED = Reading(
     "shared weights, fitting sign",
     "(92) presumes one sign of a_(l)i for all positions, and (29) the one that fits the class",
@@ -163,8 +161,7 @@ CLAIM_3 = statement(
     title="Values of the discriminative patterns grow along their features",
     statement="W_V x for a token of mu_1 (mu_2) is p_1 (p_2) plus neurons aligned with it, so it "
               "grows along its feature; an error term z(t) stays below sigma + tau.",
-    source=Source("D", "Lemma 2, claim 3, (49)-(51)"),
-    stated="values grow along their own feature",
+    source=Source("D", "Lemma 2, claim 3, (49)-(51)"), stated="values grow along their own feature",
     measured="The part of W_V mu_j along p_j, end over start, the smaller of j = 1, 2. z(t) is "
              "what the sum of neurons leaves over and is not recorded; beside it W_V mu_j off the "
              "span of the first features.",
@@ -198,12 +195,10 @@ LINEAR = Reading(
 LEAST_SQUARE = AtLeast(1.75, "mean", owner="ours", trivial=2.0)
 
 OUTPUT = statement(
-    "li2023.output_growth", "scaling",
-    title="How the output grows in time",
+    "li2023.output_growth", "scaling", title="How the output grows in time",
     statement="Until it meets the hinge the output is at least of the order a_0 (eta t)^5 + a_1 "
               "(eta t)^2: it grows at least like t^2.",
-    source=Source("D", "(64)"),
-    stated="at least a_0 (eta T)^5 + a_1 (eta T)^2",
+    source=Source("D", "(64)"), stated="at least a_0 (eta T)^5 + a_1 (eta T)^2",
     measured="The exponent of the mean margin in t while it is between 0.05 and 0.8, mean over "
              "runs.",
     why="Ours: 0.25 below the smaller power, for what a fit over one decade cannot tell.",

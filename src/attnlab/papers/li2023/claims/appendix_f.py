@@ -11,17 +11,14 @@ from attnlab.papers.li2023.scalars import neurons
 
 LITERAL = Reading("Definition 2", "(22): the angle to p_1 is at most sigma + tau")
 PROOF = Reading("the proof's", "the proof of Lemma 3: theta_1 + 2 (sigma + tau) <= theta_l, all l")
-BEST = Reading(
-    "best-aligned", "excluded: (22) and the proof's margin both ask for more", allowed=False
-)
+BEST = Reading("best-aligned", "excluded: (22) and the proof's margin both ask for more", False)
 EMPTY = (
     "a cone of sigma + tau = .13 rad in R^10 holds 1.5e-9 of all directions: the count is 0 in "
     "every run"
 )
 
 LEMMA_3 = statement(
-    "li2023.lemma_3", "bound",
-    title="How many neurons are lucky at the start",
+    "li2023.lemma_3", "bound", title="How many neurons are lucky at the start",
     statement="At the start each class has at least (m/M)(1 - eps_m - (sigma + tau) M/pi) lucky "
               "neurons, eps_m being what the width condition allows at least, M sqrt(log N / m).",
     source=Source("F", "Lemma 3, (208), (209)"),
@@ -42,23 +39,19 @@ LEMMA_3 = statement(
     ),
     trivial=Trivial("no lucky neuron: all m may be unlucky", neurons.LUCKY_BOUND),
     routes=(Route("volume of the cone, and plain Monte Carlo", compute=neurons.cone_route),),
-    positive={"lucky": np.full((5, 2, 3, 2), 200.0)},
-    hypotheses=theorem_hypotheses,
+    positive={"lucky": np.full((5, 2, 3, 2), 200.0)}, hypotheses=theorem_hypotheses,
     notes="The proof takes angles in R^10 for independent and uniform on [0, 2 pi].",
 )  # fmt: skip
 
-PRESENT = Reading(
-    "present features", "excluded: Definition 2's p_1 is the first model's feature", allowed=False
-)
+PRESENT = Reading("present features",
+                  "excluded: Definition 2's p_1 is the first model's feature", False)  # fmt: skip
 BEST_ALIGNED = Reading("best-aligned", "excluded: the proof of Lemma 3 asks for a margin", False)
 STAY = AtLeast(1.0)
 
 LEMMA_4 = statement(
-    "li2023.lemma_4", "bound",
-    title="Lucky neurons stay lucky",
+    "li2023.lemma_4", "bound", title="Lucky neurons stay lucky",
     statement="Neurons that are lucky at the start are lucky at every later iteration.",
-    source=Source("F", "Lemma 4"),
-    stated="all lucky neurons stay lucky",
+    source=Source("F", "Lemma 4"), stated="all lucky neurons stay lucky",
     measured="The share of the neurons lucky at the start, as the proof of Lemma 3 reads it, that "
              "are lucky later: the smallest over recorded steps and classes.",
     parts=tuple(

@@ -20,8 +20,7 @@ LATER = Reading(
 STEPS = np.geomspace(1, 300, 20)
 
 PROPOSITION_2 = statement(
-    "li2023.proposition_2", "scaling",
-    title="Attention weights concentrate at the rate 1/t",
+    "li2023.proposition_2", "scaling", title="Attention weights concentrate at the rate 1/t",
     statement="The attention that any query pays to label-relevant tokens tends to 1 - eta^C, for "
               "a large C, at the rate O(1/t), for all queries and samples.",
     source=Source("3.3", "Proposition 2, (15)"),
@@ -69,8 +68,7 @@ TEST_LOSS = stored("test_loss", "test loss")
 FACTOR = {"none": 1.0, "irrelevant": 0.4, "noisy": 0.6, "random": 1.1}
 
 REMARK_2 = statement(
-    "li2023.remark_2", "remark",
-    title="Sparsification saves iterations and samples",
+    "li2023.remark_2", "remark", title="Sparsification saves iterations and samples",
     statement="Removing label-irrelevant tokens raises alpha_*, so that fewer iterations and fewer "
               "samples are needed; removing noisy ones lowers tau, with the same effect.",
     source=Source("3.3", "Remark 2"),

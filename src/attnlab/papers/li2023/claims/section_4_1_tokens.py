@@ -37,8 +37,7 @@ def _attention(letter: str, study: str, M: int, *further: Part) -> Claim:
             f"With M = {M} patterns the attention weights on label-relevant tokens, summed and "
             "averaged over queries, increase during training and come close to 1."
         ),
-        source=Source("4.1" if M == 5 else "B", f"figure {letter}"),
-        stated="rises close to 1",
+        source=Source("4.1" if M == 5 else "B", f"figure {letter}"), stated="rises close to 1",
         measured="The mass at the end of training over the most that any keys and queries can "
                  "reach, and its rise from the start, means over runs.",
         why="Ours: 0.9 of the ceiling for close to it, moved to .8 and .95 by the flip test; a "
@@ -55,8 +54,7 @@ def _attention(letter: str, study: str, M: int, *further: Part) -> Claim:
             Control("before training", "the mass that the first model has",
                     part="close to the ceiling", scalar=START_OVER_CEILING),
         ),
-        positive={"times": STEPS, "relevant_mass": 0.93 - 0.3 / STEPS},
-        hypotheses=data_hypotheses,
+        positive={"times": STEPS, "relevant_mass": 0.93 - 0.3 / STEPS}, hypotheses=data_hypotheses,
         notes=(
             "Training ends when the training loss is zero: the hinge has no gradient left, and "
             "the attention freezes where it is. |S| is 100: with the printed 50, alpha_# = .05 "
@@ -88,9 +86,8 @@ FIVE = {
         {"prune_at": "test"},
 }  # fmt: skip
 """How figure 5 can be read, by what differs from the first."""
-OURS = Reading(
-    "selectors without an oracle", "excluded: the figure removes by the tokens' roles", False
-)
+OURS = Reading("selectors without an oracle",
+               "excluded: the figure removes by the tokens' roles", False)  # fmt: skip
 MOST = 0.6
 
 
