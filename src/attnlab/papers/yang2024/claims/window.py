@@ -19,14 +19,11 @@ FIXED_SIZES = "m from 2^10 to 2^20 at n = 24, L = 4, m1 = 64, c0 = 0.1, each to 
 WINDOW = (
     "Flow to a loss of 1e-6 at several widths. Phase 2 is read as the stretch to the end of the "
     "run in which the exact conditions of Definition F.1 hold and every margin is at least 1; a "
-    "run without it, or with one shorter than a factor of ten in time, counts against. "
+    "run without it, or with one shorter than a factor of ten in time, counts against. Only m "
+    "varies: n and L do not grow with it as Condition 1 couples them; runs end at one loss. "
 )
 UPPER = TOLERANCE_WHY + " An upper bound holds if the exponent's interval ends below it."
 WHY = f"{TOLERANCE_WHY} The share 0.9 is ours, for a high probability that is not given."
-UNCOUPLED = (
-    "Only m varies: n and L do not grow with it as Condition 1 couples them, and the runs end at "
-    "one loss, not at times that grow with a power of m."
-)
 
 # A control's changes go to all studies of a claim: with one n and L, a study over them stays small.
 SHUFFLED_ONE_SET = replace(SHUFFLED, changes={**SHUFFLED.changes, "n": 24, "L": 4})

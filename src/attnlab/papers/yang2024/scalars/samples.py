@@ -9,16 +9,39 @@ from attnlab.claims import Scalar
 from attnlab.core import Record
 from attnlab.evidence.laws import stored
 from attnlab.papers.yang2024.summaries.series import at_time
+from attnlab.papers.yang2024.theory.asymptote import (
+    samples_for_seen_words,
+    samples_for_unseen_words,
+)
 
+Threshold = Callable[[float], float]
 TEST_LOSS_IN_TIME = stored("test_loss_time_exponent", "exponent in time of the test loss")
 
 
-def on_side(key: str, words: str, least: Callable[[float], float], sign: float = 1.0) -> Scalar:
+def on_side(key: str, words: str, least: Threshold, sign: float = 1.0) -> Scalar:
     """A value, positive where its sign is the one that n above or below `least(L)` predicts."""
     return Scalar(
         f"{words}, signed by the predicted side",
         lambda r: sign * float(r[key]) * math.copysign(1.0, r.cell.n - least(r.cell.L)),
     )
+
+
+def unseen_margin(least: Threshold = samples_for_unseen_words) -> Scalar:
+    """The last margin of samples with words never seen, on the predicted side or not."""
+    return on_side("unseen_margin_end", "margin of new words at the end", least)
+
+
+def worst_growth(least: Threshold = samples_for_seen_words) -> Scalar:
+    """The growth of the margin with the worst words of training, on the predicted side or not."""
+    return on_side("worst_margin_log_slope", "slope of the worst margin in log t", least)
+
+
+UNSEEN_GROWTH = on_side(
+    "unseen_margin_log_slope", "slope of that margin in log t", samples_for_unseen_words
+)
+TEST_LOSS_FALL = on_side(
+    "test_loss_time_exponent", "exponent of the test loss in time", samples_for_seen_words, -1.0
+)
 
 
 def loss_at(tau: float) -> Scalar:
