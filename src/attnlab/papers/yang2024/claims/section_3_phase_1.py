@@ -1,9 +1,5 @@
 """Section 3, Theorem 3.1: the end of the first phase, and how its quantities scale with m."""
 
-from typing import Any
-
-import numpy as np
-
 from attnlab.claims import Control, Fitted, Part, Reading, Source
 from attnlab.evidence.laws import AtLeast, Power, Share
 from attnlab.evidence.statement import statement
@@ -18,6 +14,7 @@ from attnlab.papers.yang2024.claims.common import (
     drawn_hypotheses,
 )
 from attnlab.papers.yang2024.scalars import first_phase as scalars
+from attnlab.papers.yang2024.scalars.fixtures import STARTED, series
 
 DETECTED = Reading(
     "T1 detected",
@@ -61,49 +58,25 @@ def _parts(reading: Reading) -> tuple[Part, ...]:
             for key, p in POWERS.items()
         },
     }
+    if reading is DEFINED:
+        del laws["T1"]  # its order is the definition's own
     return tuple(
         Part(f"{name}, {which}", "phase_1", scalar, law, reading=which, path=OVER_WIDTHS)
         for name, (scalar, law) in laws.items()
     )
 
 
-def series(power: float = 0.0, *size: float) -> Any:
-    """A fixture's series: constant in time, and a power of m with a little noise."""
-    level = np.array(size) if len(size) > 1 else (size or (1.0,))[0]
-
-    def of(cell: Any, random: np.random.Generator) -> np.ndarray:
-        value = level * float(np.exp(0.02 * random.normal())) * float(cell.m) ** power
-        return np.stack([value] * 3)
-
-    return of
-
-
-STARTED = {
-    "s0": lambda cell, random: cell.c0 / np.sqrt(cell.L * cell.m),
-    "s1": lambda cell, random: 1 / np.sqrt(cell.m1),
-    "times": lambda cell, random: np.array([0.0, 1.0, 1e3]) / cell.m,
-    "T1_every_sample": lambda cell, random: 7.0 / cell.m,
-    "T1_type_means": lambda cell, random: 6.0 / cell.m,
-}
-"""What a fixture of the first phase begins with."""
-
 THEOREM_3_1 = statement(
-    "yang2024.theorem_3_1",
-    "scaling",
-    title="Phase 1: the MLP aligns, everything else stays",
-    statement=(
-        "With high probability there is a time T1 = O~(1/m) at which the linear MLP is aligned "
-        "with the signals (G(mu_1), G(mu_2) at least and G(mu_3) at most a constant away from 0), "
-        "every training sample is correct, the loss is still of order 1, and up to which neuron "
-        "and value correlations have moved by O~(1/m), scores by O~(m^-3/2), key and query "
-        "correlations by O~(m^-2)."
-    ),
+    "yang2024.theorem_3_1", "scaling", title="Phase 1: the MLP aligns, everything else stays",
+    statement="With high probability there is a time T1 = O~(1/m) at which the linear MLP is "
+              "aligned with the signals (G(mu_1), G(mu_2) at least and G(mu_3) at most a constant "
+              "away from 0), every training sample is correct, the loss is still of order 1, and "
+              "up to which neuron and value correlations have moved by O~(1/m), scores by "
+              "O~(m^-3/2), key and query correlations by O~(m^-2).",
     source=Source("3", "Theorem 3.1", 5),
     stated="T1 = O~(1/m); changes O~(m^-1), O~(m^-1), O~(m^-3/2), O~(m^-2), O~(m^-2)",
-    measured=(
-        "Gradient flow at widths up to 2^20: exponents in m of T1, of the largest change of each "
-        "kind of variable up to T1, of G on signals and of the loss at T1."
-    ),
+    measured="Gradient flow at widths up to 2^20: exponents in m of T1, of the largest change of "
+             "each kind of variable up to T1, of G on signals and of the loss at T1.",
     why=f"{TOLERANCE_WHY} A share of 0.9 of the runs stands for high probability (ours).",
     parts=tuple(part for r in (DETECTED, DEFINED, BY_MEANS) for part in _parts(r)),
     readings=(DETECTED, DEFINED, BY_MEANS),
@@ -120,8 +93,7 @@ THEOREM_3_1 = statement(
         **STARTED,
         "signal_outputs": series(0.0, 0.7, 0.7, -0.7),
         "smallest_margin": series(0.0, 0.2),
-        "loss": series(0.0, 0.4),
-        **{key: series(power) for key, power in POWERS.items()},
+        "loss": series(0.0, 0.4), **{key: series(power) for key, power in POWERS.items()},
     },
     hypotheses=drawn_hypotheses,
     constants=(
@@ -130,8 +102,7 @@ THEOREM_3_1 = statement(
                scalars.alignment("T1 detected")),
         HIDDEN,
     ),
-    notes=(
-        "The exponents of the changes are those of the formal Theorem E.28; Theorem 3.1 says "
-        "close to their initial values. C_T1 of the defined T1 is twice the limit's tau_1 (ours)."
-    ),
+    notes="The exponents of the changes are those of the formal Theorem E.28; Theorem 3.1 says "
+          "close to their initial values. C_T1 of the defined T1 is twice the limit's tau_1 "
+          "(ours).",
 )  # fmt: skip
