@@ -10,26 +10,33 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from attnlab.claims import Outcome
 from attnlab.core import Record, Records
 from attnlab.data.word_cooccurrence import BalancedTrainingSet
+from attnlab.evidence.court import control_outcome, measure
+from attnlab.evidence.fixtures import positive_records
 from attnlab.models.word_level import WordView, attention
-from attnlab.papers.yang2024.claims.attention_claims import ATTENTION
-from attnlab.papers.yang2024.claims.findings import (
-    AttentionLaw,
-    curve_difference,
-    measure_frozen,
-    pairs_of,
-)
-from attnlab.papers.yang2024.claims.samples import SAMPLES_CLAIMS, SamplesLaw, measure_samples
-from attnlab.papers.yang2024.claims.second_phase import SECOND_PHASE
+from attnlab.papers.yang2024.claims.appendix_a import FIGURE_1
+from attnlab.papers.yang2024.claims.appendix_f import APPENDIX_F
+from attnlab.papers.yang2024.claims.findings import FINDINGS
+from attnlab.papers.yang2024.claims.section_3_phase_2 import SECTION_3_PHASE_2
+from attnlab.papers.yang2024.claims.section_4_2 import SECTION_4_2
 from attnlab.papers.yang2024.phase_probes import sample_side, score_rates, score_side
+from attnlab.papers.yang2024.scalars import examples, samples
+from attnlab.papers.yang2024.scalars import second_phase as scalars
 from attnlab.papers.yang2024.settings import TrainingSettings, resolve
+from attnlab.papers.yang2024.studies import STUDIES
 from attnlab.papers.yang2024.summaries import second_phase
 from attnlab.papers.yang2024.summaries.second_phase import PREFIX, root_with_random_words, summarise
 from attnlab.papers.yang2024.theory.asymptote import balanced_limit
 from attnlab.probes.context import Context
 
-CLAIMS = {claim.id.removeprefix("yang2024."): claim for claim in (*SECOND_PHASE, *ATTENTION)}
+SECOND_PHASE = (*SECTION_3_PHASE_2[1:], *SECTION_4_2, *APPENDIX_F)
+"""The claims on the window of phase 2 (Theorem 3.2 has its own)."""
+CLAIMS = {
+    claim.id.removeprefix("yang2024."): claim
+    for claim in (*SECTION_3_PHASE_2, *SECTION_4_2, *APPENDIX_F, FIGURE_1, *FINDINGS)
+}
 N, L, M, M1 = 12, 5, 1024, 64
 CELL = SimpleNamespace(n=N, L=L, d=43, m=M, m1=M1)
 S0, S1 = 0.1 / math.sqrt(L * M), 1 / math.sqrt(M1)
@@ -337,7 +344,67 @@ def test_curvature_and_weighted_margin(context):
     assert float(found["mean_weighted_margin"]) == pytest.approx(np.mean(g * margins))
 
 
-# --- mutations --------------------------------------------------------------------------------
+# --- the scalars of Theorem 3.2, of Figure 1 and of n against its thresholds -------------------
+
+
+def made(values: dict, **cell) -> Record:
+    settings = resolve(TrainingSettings(**{"n": 24, "L": 4, **cell}))
+    return Record("yang2024.made_up", settings, 0, values)
+
+
+def test_theorem_3_2_begins_where_its_last_part_does():
+    run = made(examples.second_phase())
+    first = np.flatnonzero(run["times"] * 512 > 5)[0]
+    assert scalars.start(run) == run["times"][first]
+    assert scalars.duration().of(run) == run["times"][-1] / run["times"][first]
+    # T1 = 6/512 lies between two records, and the range begins no later than the second.
+    assert scalars.start_over("every_sample").of(run) <= 1
+    early = made({**run.values, "T1_every_sample": 1 / 512})
+    assert scalars.start_over("every_sample").of(early) > 1
+    assert math.isnan(scalars.duration(common_output=1).of(run))
+
+
+@pytest.mark.parametrize("name", ["scores", "value_correlations"])
+def test_one_step_back_ends_the_range_of_theorem_3_2(name):
+    values = examples.second_phase()
+    series = values[name].copy()
+    series[70, 0, 1] = series[69, 0, 1] - 1e-6
+    run = made({**values, name: series})
+    assert scalars.start(run) == run["times"][70]
+
+
+def test_figure_1_by_hand():
+    run = made(examples.figure_1())
+    late = math.log(30_000 / 1_600)
+    assert samples.LEAST_SCORE_CHANGE.of(run) == pytest.approx(late)
+    assert samples.EARLY_PART.of(run) == pytest.approx(math.log(1_650 / 1_600) / late, rel=0.3)
+    assert samples.ONE_SIGNAL_PEAK.of(run) == pytest.approx(1.2)
+    assert samples.BOTH_SIGNALS_PEAK.of(run) == 1.0
+    assert samples.LATE_FALL.of(run) == pytest.approx(0.5)
+    still = made({**run.values, "scores": np.zeros_like(run["scores"])})
+    assert math.isnan(samples.EARLY_PART.of(still))
+    assert not samples.LEAST_SCORE_CHANGE.of(still) > 0
+
+
+@pytest.mark.parametrize(("n", "margin", "right"), [(12, -1, True), (12, 1, False), (18, 1, True)])
+def test_a_margin_is_on_the_side_that_n_says(n, margin, right):
+    run = made({"unseen_margin_end": margin}, n=n)
+    assert (samples.unseen_margin().of(run) > 0) == right
+    assert samples.unseen_margin(lambda L: L**2).of(made({"unseen_margin_end": 1.0}, n=12)) < 0
+
+
+def test_the_test_loss_falls_on_the_right_side():
+    for n, exponent, right in ((24, 0.1, True), (24, -0.1, False), (60, -0.1, True)):
+        run = made({"test_loss_time_exponent": exponent}, n=n)
+        assert (samples.TEST_LOSS_FALL.of(run) > 0) == right
+
+
+def test_a_rate_without_its_factor_is_half_wrong(series):
+    run = made({**series, "rho_rate": 2 * 64 * series["mean_weighted_margin"]}, m1=64)
+    assert scalars.RHO_RATE_ERROR_WITHOUT_FACTOR.of(run) == pytest.approx(0.5)
+
+
+# --- fixtures and mutations -------------------------------------------------------------------
 
 
 def changed(records: Records, change) -> Records:
@@ -350,9 +417,26 @@ def changed(records: Records, change) -> Records:
     return Records(made)
 
 
-def outcome(name: str, change) -> str:
-    claim = CLAIMS[name]
-    return claim.measure(changed(claim.positive(), change), claim.law).outcome
+def positive(name: str) -> Records:
+    return positive_records(CLAIMS[name], STUDIES)
+
+
+def readings(name: str, change) -> dict[str, Outcome]:
+    found = measure(CLAIMS[name], changed(positive(name), change)).readings
+    return {reading.name: reading.outcome for reading in found}
+
+
+def outcome(name: str, change) -> Outcome:
+    return measure(CLAIMS[name], changed(positive(name), change)).outcome
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_claims_hold_on_their_fixture_and_their_controls_do_not(name):
+    claim, records = CLAIMS[name], positive(name)
+    assert measure(claim, records).outcome == "supported"
+    for control in claim.controls:
+        if not control.changes:
+            assert control_outcome(claim, control, records) == "contradicted", control.name
 
 
 @pytest.mark.parametrize(
@@ -383,66 +467,86 @@ def test_another_power_of_m_is_contradicted(name, scalar, factor):
         ("lemma_4_7", "phase_2_least_score_rate"),
         ("theorem_3_3", "phase_2_least_coefficient"),
         ("equation_5", "least_rho_rate_once_correct"),
-        ("lemma_4_5", "phase_2_least_gap"),
+        ("lemma_4_5", "phase_2_band_constant"),
     ],
 )
 def test_a_sign_reversed_in_a_third_of_the_runs_is_contradicted(name, scalar):
     def change(record, values):
-        values[scalar] = values[scalar] * (-1 if record.seed % 3 == 0 else 1)
+        if scalar in values:
+            values[scalar] = values[scalar] * (-1 if record.seed % 3 == 0 else 1)
 
     assert outcome(name, change) == "contradicted"
 
 
-def test_runs_without_a_second_phase_count_against_a_claim():
+@pytest.mark.parametrize("claim", SECOND_PHASE, ids=lambda claim: claim.id)
+def test_runs_without_a_second_phase_count_against_a_claim(claim):
     def change(record, values):
         if record.seed % 2:
             values.update({k: math.nan for k in values if k.startswith(PREFIX)})
 
-    for name in CLAIMS:
-        assert outcome(name, change) == "contradicted", name
+    assert outcome(claim.id.removeprefix("yang2024."), change) == "contradicted"
+
+
+# --- readings ---------------------------------------------------------------------------------
 
 
 def test_the_test_loss_is_judged_where_there_are_enough_samples():
-    part = next(p for p in CLAIMS["theorem_3_3"].law.parts if p.name.endswith("enough samples"))
-    cells = [TrainingSettings(n=n, L=4) for n in (24, 42, 48, 60)]
-    records = Records(Record("yang2024.classes_late", cell, 0, {}) for cell in cells)
-    assert [r.cell.n for r in part.of(records)] == [48, 60]
+    parts = CLAIMS["theorem_3_3"].parts
+    part = next(p for p in parts if p.name == "test loss above the threshold")
+    assert [n for n in (24, 42, 48, 60) if part.cells(TrainingSettings(n=n, L=4))] == [48, 60]
+
+
+def test_theorem_3_3_depends_on_the_constant_of_condition_1():
+    def change(record, values):
+        if record.study == "yang2024.phase_2":  # n = 24
+            values["test_loss_time_exponent"] = 0.1
+
+    found = readings("theorem_3_3", change)
+    assert found["n = 1.5 L^2"] == "contradicted"
+    assert found["n above the threshold of test_loss"] == "supported"
+    assert outcome("theorem_3_3", change) == "depends"
+
+
+def test_theorem_3_2_depends_on_its_T1():
+    def change(record, values):
+        values["T1_every_sample"] = 1 / 512
+
+    found = readings("theorem_3_2", change)
+    assert found["some T1"] == found["T1 by types"] == "supported"
+    assert found["T1 of Theorem 3.1"] == "contradicted"
+    assert outcome("theorem_3_2", change) == "depends"
+
+
+def test_lemma_4_5_depends_on_the_root_of_its_proof():
+    def change(record, values):
+        values["phase_2_contraction"] = 0.0
+
+    found = readings("lemma_4_5", change)
+    assert found["the lemma"] == "supported"
+    assert found["with the root of its proof"] == "contradicted"
+    assert outcome("lemma_4_5", change) == "depends"
 
 
 def test_asides_do_not_decide():
     def change(record, values):
-        values["phase_2_contraction"] = 0.0
+        values["phase_2_distance_to_root_with_random_words"] = 1.0
 
-    claim = CLAIMS["lemma_4_5"]
-    measurement = claim.measure(changed(claim.positive(), change), claim.law)
-    assert measurement.outcome == "supported"
-    aside = {r.name: r.outcome for r in measurement.readings}
-    assert aside["R contracts to that root (aside)"] == "contradicted"
+    assert readings("lemma_4_5", change)["root with random words"] == "contradicted"
+    assert outcome("lemma_4_5", change) == "supported"
 
 
 # --- findings ---------------------------------------------------------------------------------
 
 
-def frozen_pair(factor: float, end: float = 1.0) -> Records:
-    times = np.geomspace(0.1, 100, 30)
-    made = []
-    for attention_kind, loss, T1, length in (
-        ("trained", factor, end, 25),
-        ("frozen", 1.0, 1.0, 30),
-    ):
-        cell = resolve(TrainingSettings(n=24, L=4, attention=attention_kind))
-        curve = np.where(times > 10, loss, 1.0) / (1 + times)
-        values = {"times": times[:length], "loss": curve[:length], "T1_every_sample": T1}
-        made += [Record("yang2024.frozen", cell, seed, values) for seed in range(20)]
-    return Records(made)
+def attention_costs(factor: float, end: float = 1.0):
+    """Trained runs whose loss from rho(0) t = 10 on, and whose T1, are so many times as large."""
 
+    def change(record, values):
+        if record.cell.attention == "trained":
+            values["loss"] = values["loss"] * np.where(values["times"] > 10, factor, 1.0)
+            values["T1_every_sample"] = end * values["T1_every_sample"]
 
-def test_pairs_are_by_seed_and_compared_where_both_have_records():
-    records = frozen_pair(1.02)
-    pairs = pairs_of(records)
-    assert len(pairs) == 20
-    assert all(a.seed == b.seed and a.cell.attention == "trained" for a, b in pairs)
-    assert curve_difference(*pairs[0]) == pytest.approx(0.02)
+    return change
 
 
 @pytest.mark.parametrize(
@@ -455,21 +559,25 @@ def test_pairs_are_by_seed_and_compared_where_both_have_records():
     ],
 )
 def test_frozen_attention(factor, end, expected):
-    assert measure_frozen(frozen_pair(factor, end), AttentionLaw()).outcome == expected
+    assert outcome("finding_frozen_attention", attention_costs(factor, end)) == expected
 
 
 def test_without_pairs_nothing_is_said():
-    records = Records(r for r in frozen_pair(1.0) if r.cell.attention == "trained")
-    assert measure_frozen(records, AttentionLaw()).outcome == "inconclusive"
+    records = positive("finding_frozen_attention")
+    trained = Records(r for r in records if r.cell.attention == "trained")
+    assert measure(CLAIMS["finding_frozen_attention"], trained).outcome == "inconclusive"
 
 
 def test_samples_needed_looks_at_both_sides():
-    good = SAMPLES_CLAIMS[0].positive()
-    assert measure_samples(good, SamplesLaw()).outcome == "supported"
-
     def always(record, values):
         values["unseen_margin_end"] = 1.0
 
-    assert measure_samples(changed(good, always), SamplesLaw()).outcome == "contradicted"
-    assert SamplesLaw().least(4) == 15
-    assert SamplesLaw(1.0, 0.0, 2.0).least(6) == 36
+    assert outcome("finding_samples_needed", always) == "contradicted"
+
+
+def test_the_test_loss_is_one_statement_over_both_sides_of_n():
+    def falls_everywhere(record, values):
+        values["test_loss_time_exponent"] = -1.0
+
+    found = readings("test_loss", falls_everywhere)
+    assert found == {"by the worst margin": "supported", "by the test loss": "contradicted"}
