@@ -192,9 +192,10 @@ def test_a_cutoff_of_ours_does_not_decide_figure_7():
 
 
 def test_proposition_2_needs_all_queries():
-    records = positive_records(PROPOSITION_2, STUDIES)
-    for run in records:
-        run.values["least_relevant_mass"] = np.full(20, 0.6)
+    records = Records(
+        replace(run, values={**run.values, "least_relevant_mass": np.full(20, 0.6)})
+        for run in positive_records(PROPOSITION_2, STUDIES)
+    )
     verdict = court.judge(PROPOSITION_2, records, {}, scale="quick")
     assert verdict.outcome == "contradicted"
     assert "3.459" in verdict.reason
