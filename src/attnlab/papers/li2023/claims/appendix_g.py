@@ -76,23 +76,19 @@ def _learns(letter: str, study: str, **texts: Any) -> Claim:
 
 
 G_2 = _learns(
-    "g2",
-    "pattern_sets",
-    hypotheses=_set_hypotheses,
+    "g2", "pattern_sets", hypotheses=_set_hypotheses,
     title="Sets of patterns are learned alike",
     statement="If each pattern is a set of vectors with 2 tau + Delta < kappa, training still "
     "succeeds and attention moves to label-relevant tokens.",
     notes="Sets of two unit vectors at distance Delta = 0.5, kappa about sqrt 2, tau = .045.",
-)
+)  # fmt: skip
 G_4 = _learns(
-    "g4",
-    "skip",
-    hypotheses=data_hypotheses,
+    "g4", "skip", hypotheses=data_hypotheses,
     title="A skip connection changes nothing essential",
     statement="With the token added to the attention's output (m_a = d), training still succeeds "
     "and attention moves to label-relevant tokens.",
     notes="The changed assumption on W_V is lost in our text; we keep Assumption 1: inferred.",
-)
+)  # fmt: skip
 
 LOST = "G.3's formula is lost in our text"
 COMBINATIONS: dict[Literal["sum", "concat"], Reading] = {

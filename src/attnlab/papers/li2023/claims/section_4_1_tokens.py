@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnlab.claims import Claim, Control, Hypothesis, Part, Reading, Source
-from attnlab.core import Records
+from attnlab.claims import Claim, Control, Part, Reading, Source
 from attnlab.evidence.laws import AtLeast, AtMost, Range
 from attnlab.evidence.paired_laws import Paired
 from attnlab.evidence.statement import statement
@@ -14,7 +13,6 @@ from attnlab.papers.li2023.claims.section_3_3_tokens import FLOOR, LATER, NEAR, 
 from attnlab.papers.li2023.designs import LONGER, PRUNE
 from attnlab.papers.li2023.scalars.attention import MASS, OVER_CEILING, RISE, START_OVER_CEILING
 from attnlab.papers.li2023.settings import TrainingSettings
-from attnlab.papers.li2023.theory.conditions import room_for_patterns
 
 # --- figures 4 and 7 --------------------------------------------------------------------------
 
@@ -64,10 +62,9 @@ def _attention(letter: str, study: str, M: int, *further: Part) -> Claim:
     )  # fmt: skip
 
 
+FURTHER = Part("margin 10", "margin_10", OVER_CEILING, NEAR, reading=LATER.name)
 ATTENTION = (
-    _attention(
-        "4", "dynamics", 5, Part("margin 10", "margin_10", OVER_CEILING, NEAR, reading=LATER.name)
-    ),
+    _attention("4", "dynamics", 5, FURTHER),
     *(_attention(f"7{x}", f"figure_7{x}", M) for x, M in (("a", 10), ("b", 15), ("c", 20))),
 )
 
@@ -116,10 +113,6 @@ LAWS = {"irrelevant": HELPS, "noisy": HELPS, "random": HARMLESS}
 FACTOR = {"none": 1.0, "irrelevant": 0.05, "random": 1.1}
 
 
-def _room(records: Records) -> tuple[Hypothesis, ...]:
-    return (room_for_patterns(r.cell for r in records),)
-
-
 def _pruning(letter: str, M: int, readings: dict[Reading, dict]) -> Claim:
     study = f"figure_{letter}"
     parts = [
@@ -153,7 +146,7 @@ def _pruning(letter: str, M: int, readings: dict[Reading, dict]) -> Claim:
         ),
         positive={"test_loss": lambda cell, rng: 0.1 * FACTOR.get(cell.selector, 0.1)
                   * np.exp(0.05 * rng.normal())},
-        hypotheses=_room,
+        hypotheses=data_hypotheses,
         notes=(
             "The settings of figures 5 and 8 are lost in our text: inferred. Stopping and the "
             "places whose output weights kept tokens take decide: once the training loss is zero "
