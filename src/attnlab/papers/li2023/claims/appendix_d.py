@@ -203,10 +203,8 @@ OUTPUT = statement(
     positive={"times": T,
               "mean_margin": lambda cell, rng: (T / 300) ** (2.2 + 0.02 * rng.normal())},
     hypotheses=theorem_hypotheses,
-    notes=(
-        "(64) is a lower bound, not an exponent of 2 as was checked before; its constants are "
-        "unknown, so only the order is looked at." + BOTH_SIGNS
-    ),
+    notes="(64) is a lower bound, not an exponent of 2 as was checked before; its constants are "
+          "unknown, so only the order is looked at." + BOTH_SIGNS,
 )  # fmt: skip
 
 APPENDIX_D = (CLAIM_1, HEADER, CLAIM_2, CLAIM_3, OUTPUT)

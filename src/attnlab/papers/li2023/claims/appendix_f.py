@@ -12,10 +12,7 @@ from attnlab.papers.li2023.scalars import neurons
 LITERAL = Reading("Definition 2", "(22): the angle to p_1 is at most sigma + tau")
 PROOF = Reading("the proof's", "the proof of Lemma 3: theta_1 + 2 (sigma + tau) <= theta_l, all l")
 BEST = Reading("best-aligned", "excluded: (22) and the proof's margin both ask for more", False)
-EMPTY = (
-    "a cone of sigma + tau = .13 rad in R^10 holds 1.5e-9 of all directions: the count is 0 in "
-    "every run"
-)
+EMPTY = "a cone of sigma + tau = .13 rad in R^10 holds 1.5e-9 of all directions: no neuron"
 
 LEMMA_3 = statement(
     "li2023.lemma_3", "bound", title="How many neurons are lucky at the start",
@@ -72,10 +69,8 @@ LEMMA_4 = statement(
     trivial=Trivial("an inclusion has no weaker form that holds for any weights"),
     positive={"lucky": np.full((5, 2, 3, 2), 200.0), "lucky_kept": np.ones((5, 2, 3, 2))},
     hypotheses=theorem_hypotheses,
-    notes=(
-        "By Definition 2's letter no neuron is lucky at the start (Lemma 3), so that nothing can "
-        "be lost: not a reading that says anything." + BOTH_SIGNS
-    ),
+    notes="By Definition 2's letter no neuron is lucky at the start (Lemma 3), so that nothing can "
+          "be lost: not a reading that says anything." + BOTH_SIGNS,
 )  # fmt: skip
 
 APPENDIX_F = (LEMMA_3, LEMMA_4)
