@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from attnlab.cells import Key
-from attnlab.core import BadInput, Records
+from attnlab.core import BadInput
 from attnlab.papers.li2023 import programs, runs
-from attnlab.papers.li2023.claims import CLAIMS
-from attnlab.papers.li2023.claims.sparsification import PruningLaw, measure_pruning
 from attnlab.papers.li2023.settings import TrainingSettings, resolve
 from attnlab.papers.li2023.studies import STUDIES
 
@@ -70,14 +68,6 @@ def test_every_cell_of_a_design_has_its_own_draw_unless_it_is_a_comparison():
     assert Key.of(frozen, 0) == Key.of(maps[0], 0)
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.id for claim in CLAIMS])
-def test_every_reading_that_is_returned_is_explained(claim):
-    named = [name for name, _ in claim.readings]
-    for reading in claim.measure(claim.positive(), claim.law).readings if named else ():
-        beginnings = [name.removesuffix("...") for name in named if name.endswith("...")]
-        assert reading.name in named or reading.name.startswith(tuple(beginnings)), reading.name
-
-
 def test_scale_smoke_needs_few_programs():
     needed = {
         programs.program(study.resolve(cell))
@@ -128,29 +118,6 @@ def test_a_model_trained_before_can_choose_the_tokens():
 def test_a_run_that_diverges_says_so():
     _, result = outcome(eta=1e30)
     assert "infinite or nan" in result.diverged
-
-
-def test_pruning_is_measured_seed_by_seed():
-    law = PruningLaw()
-    records = list(_pruned_records(0.01))
-    assert measure_pruning(Records(records), law).outcome == "supported"
-    assert measure_pruning(Records(_pruned_records(2.0)), law).outcome == "contradicted"
-
-
-def _pruned_records(factor):
-    from attnlab.papers.li2023.claims.common import trial
-
-    for seed in range(12):
-        base = 10.0 ** (-seed % 3)
-        for name, scale in (
-            ("none", 1.0),
-            ("irrelevant", factor),
-            ("noisy", factor),
-            ("random", 1.0),
-        ):
-            removed = 0.0 if name == "none" else 0.3
-            values = {"test_loss": base * scale * (1 + 0.01 * seed), "flops_saved": removed}
-            yield trial("figure_5", seed, values, selector=name, removed=removed, engine="exact")
 
 
 def test_bounds_from_the_command_line(attnlab):

@@ -144,8 +144,8 @@ STATED_ATTENTION = statement(
     notes=(
         "nu_n takes every irrelevant score as 0, and one of them grows. Worded, with its factor, "
         "after an earlier run on these seeds, in which the second bound failed in every run. The "
-        "proof reads p_n with 2 delta in place of delta + tau; we take the definition. (62)'s eta^C "
-        "has unknown constants."
+        "proof reads p_n with 2 delta in place of delta + tau; we take the definition. (62) has "
+        "unknown constants."
     ),
 )  # fmt: skip
 
