@@ -1,14 +1,19 @@
-"""Assumptions and conditions of deora2023 at given settings: looked up, not judged.
+"""Assumptions and conditions of deora2023: the table at given settings, and gates of claims.
 
-The constants of a good start are Proposition 2's, by arithmetic: P from Lemma 2 (0 where phase 1
-is its expectation), B_2, B_Phi and half of gamma_*. No run and no record is needed.
+In the table the constants of a good start are Proposition 2's, by arithmetic: P from Lemma 2 (0
+where phase 1 is its expectation), B_2, B_Phi and half of gamma_*. No record is needed. A gate
+reads a claim's records: their targets and step sizes against a theorem's conditions.
 """
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
 
 from attnlab.claims import Assumption, Hypothesis, HypothesisTable, Source
+from attnlab.core import Record, Records
+from attnlab.papers.deora2023.scalars import target_of
 from attnlab.papers.deora2023.theory import conditions, margins
-from attnlab.papers.deora2023.theory.conditions import GoodStart
+from attnlab.papers.deora2023.theory.conditions import GoodStart, Proof, Theorem
 
 DELTA = 0.1
 """The probability of failure where a study does not set one."""
@@ -54,9 +59,9 @@ def mixture(cell: Any) -> tuple[Hypothesis, ...]:
     return (
         Hypothesis("dimension d for M+2 orthogonal patterns", float(cell.d), float(cell.M + 2)),
         Hypothesis("Z for noise that attains Z_mu and Z_nu", sizes.Z, sizes.least_Z),
-        Hypothesis("relevant places zeta T, a whole number", cell.zeta * cell.T, float(sizes.relevant), "=="),
+        Hypothesis("relevant places zeta T", cell.zeta * cell.T, float(sizes.relevant), "=="),
         Hypothesis("noise Z_mu, Z_nu for Proposition 3", noise, sizes.S**2 / 8, "<="),
-    )  # fmt: skip
+    )
 
 
 def good_initialisation(cell: Any) -> tuple[Hypothesis, ...]:
@@ -120,7 +125,7 @@ HYPOTHESES = HypothesisTable(
             "Labels are -1 or +1 and no token is longer than R, which is at least 1.",
             Source("3", "Assumption 1"),
             bounded_data,
-            notes="The print's R has no maximum with 1, which its bounds need (erratum 13, wording).",
+            notes="The print has no maximum with 1, which its bounds need (erratum 13, wording).",
         ),
         Assumption(
             "deora2023.assumption_2",
@@ -163,3 +168,78 @@ HYPOTHESES = HypothesisTable(
     printed={},
 )
 """What `attnlab hypotheses deora2023` shows."""
+
+
+# --- gates ------------------------------------------------------------------------------------
+
+Hypotheses = Callable[[Records], tuple[Hypothesis, ...]]
+NAMES = {"corrected": "section 6.1's constants", "sharp": "our sharp constants",
+         "symmetric": "our constants for equal heads"}  # fmt: skip
+
+
+def theorem_hypotheses(theorem: Theorem, proof: Proof | None = None) -> Hypotheses:
+    """The theorem's conditions by `proof`, or by the constants that chose a run's step size.
+
+    Of each study the run that is worst off is shown, and (3) as printed at constant one.
+    """
+
+    def of(records: Records) -> tuple[Hypothesis, ...]:
+        rows: list[Hypothesis] = []
+        have = [r for r in records if "target_D" in r.values]
+        for study in dict.fromkeys(r.study for r in have):
+            tables = [_table(r, theorem, proof) for r in have if r.study == study]
+            worst = max(tables, key=_shortfall)
+            short = study.removeprefix("deora2023.")
+            rows += [replace(row, name=f"{row.name} [{short}]") for row in worst]
+        return tuple(rows)
+
+    return of
+
+
+def _shortfall(table: tuple[Hypothesis, ...]) -> float:
+    """By how much a table misses its conditions at most; unknown constants do not count."""
+    return max(row.factor or 0.0 for row in table if row.constant == "given")
+
+
+def _table(record: Record, theorem: Theorem, proof: Proof | None) -> tuple[Hypothesis, ...]:
+    target = target_of(record)
+    chosen = proof or record.cell.proof
+    printed = conditions.printed_heads_needed(target)
+    # A step that was set to the limit may be off by a rounding of the logarithms.
+    known = tuple(
+        replace(
+            h,
+            name=h.name.replace(f"{chosen} constants", NAMES[chosen]),
+            threshold=h.threshold * (1 + 1e-12) if h.relation == "<=" else h.threshold,
+        )
+        for h in conditions.hypotheses(target, float(record["eta"]), chosen, theorem)
+    )
+    return (
+        *known,
+        Hypothesis("heads H (as printed)", float(target.H), float(printed), constant="unknown"),
+    )
+
+
+def worst_of(
+    name: str,
+    value: Callable[[Record], float],
+    threshold: float,
+    relation: Literal[">=", "<="] = "<=",
+    study: str = "",
+) -> Hypotheses:
+    """One hypothesis: the worst value over the runs (of a study) against a threshold."""
+
+    def of(records: Records) -> tuple[Hypothesis, ...]:
+        own = [r for r in records if not study or r.study == f"deora2023.{study}"]
+        if not own:
+            return ()
+        values = [float(value(r)) for r in own]
+        worst = max(values) if relation == "<=" else min(values)
+        return (Hypothesis(name, worst, threshold, relation),)
+
+    return of
+
+
+def both(*several: Hypotheses) -> Hypotheses:
+    """All of several hypotheses."""
+    return lambda records: tuple(row for some in several for row in some(records))
