@@ -202,7 +202,7 @@ def test_hypotheses_at_the_papers_settings_and_at_ours(attnlab, tmp_path):
 
 
 NO_JAX = [["--help"], ["list"], ["show", "toy.theorem_1"], ["show", "toy.condition_2"]]
-NO_JAX += [["hypotheses", "toy"]]
+NO_JAX += [["hypotheses", paper] for paper in ("toy", "deora2023", "li2023", "yang2024")]
 
 
 @pytest.mark.parametrize("arguments", NO_JAX, ids=" ".join)
