@@ -33,19 +33,14 @@ def _same(setting: str, value: object, other: object) -> Paired:
 
 
 SPOT_CHECK = statement(
-    "li2023.spot_check",
-    "finding",
+    "li2023.spot_check", "finding",
     title="The maps' engine and precision do not decide their outcomes",
-    statement=(
-        "Trials of the maps (engine collapsed at c0 = .01, float32) come out as in float64 and as "
-        "with the engine on the tokens themselves."
-    ),
+    statement="Trials of the maps (engine collapsed at c0 = .01, float32) come out as in float64 "
+    "and as with the engine on the tokens themselves.",
     source=Source("4.1", "figures 1 to 3, our maps of them"),
     stated="the same outcome in at least .8 of the pairs",
-    measured=(
-        "Trials with N far below, near and far above the threshold, paired by seed. The exact "
-        "engine runs at figure 1b's setting with m = 250, and not at scale smoke."
-    ),
+    measured="Trials with N far below, near and far above the threshold, paired by seed. The "
+    "exact engine runs at figure 1b's setting with m = 250, and not at scale smoke.",
     why="ours: N50 moves by far less than its interval if one pair in five differs",
     parts=(
         Part("float64", "spot_check", SUCCESS, _same("dtype", "float64", "float32"),
@@ -76,13 +71,10 @@ def _enough(cell) -> bool:
 
 
 BATCH_SIZE = statement(
-    "li2023.finding_batch_size",
-    "finding",
+    "li2023.finding_batch_size", "finding",
     title="A batch of the order of (9) is enough, and smaller ones are too",
-    statement=(
-        "With batches of at least (9) at constant one trials succeed; so they do with batches of "
-        "two, far below it."
-    ),
+    statement="With batches of at least (9) at constant one trials succeed; so they do with "
+    "batches of two, far below it.",
     source=Source("3.3", "(9)"),
     stated="success in at least .9 of the trials on both sides of (9)",
     measured="The share of successes at N = 64, alpha_* = .42, alpha_# = .08, by batch size.",
@@ -98,10 +90,8 @@ BATCH_SIZE = statement(
         Control("two samples, above (9)", "N = 2", "above (9)", changes={"N": 2}),
         Control("two samples, below (9)", "N = 2", "below (9)", changes={"N": 2}),
     ),
-    notes=(
-        "What the condition_9 of the hypothesis table becomes when measured. That smaller batches "
-        "succeed was seen in an earlier run, on these seeds."
-    ),
+    notes="What the condition_9 of the hypothesis table becomes when measured. That smaller "
+    "batches succeed was seen in an earlier run, on these seeds.",
 )  # fmt: skip
 
 
@@ -116,19 +106,14 @@ def _stated_fixture() -> Records:
 
 
 STATED_ATTENTION = statement(
-    "li2023.finding_stated_attention",
-    "finding",
+    "li2023.finding_stated_attention", "finding",
     title="Of Definition 1's two bounds on attention, training keeps one",
-    statement=(
-        "For relevant queries the relevant mass stays at least p_n(t) throughout training, and the "
-        "largest irrelevant weight ends at more than twice nu_n(t)."
-    ),
+    statement="For relevant queries the relevant mass stays at least p_n(t) throughout training, "
+    "and the largest irrelevant weight ends at more than twice nu_n(t).",
     source=Source("C", "Definition 1"),
     stated="mass at least p_n at every step; largest irrelevant weight at least 2 nu_n at the end",
-    measured=(
-        "Every relevant query at every recorded step, with |q_j|^2 as |W_K mu_j| |W_Q mu_j| and "
-        "the smaller of j = 1, 2."
-    ),
+    measured="Every relevant query at every recorded step, with |q_j|^2 as |W_K mu_j| |W_Q mu_j| "
+    "and the smaller of j = 1, 2.",
     why="ours: .9 of the runs, and a factor of two for `above`; p_n and nu_n are the paper's",
     parts=(
         Part("mass", "dynamics", MASS_OVER_STATED, Share(AtLeast(1.0))),
@@ -141,12 +126,10 @@ STATED_ATTENTION = statement(
         Control("half as much again", "a mass of 1.5 p_n", "mass", law=Share(AtLeast(1.5))),
     ),
     positive=Fixture(records=_stated_fixture),
-    notes=(
-        "nu_n takes every irrelevant score as 0, and one of them grows. Worded, with its factor, "
-        "after an earlier run on these seeds, in which the second bound failed in every run. The "
-        "proof reads p_n with 2 delta in place of delta + tau; we take the definition. (62) has "
-        "unknown constants."
-    ),
+    notes="nu_n takes every irrelevant score as 0, and one of them grows. Worded, with its "
+    "factor, after an earlier run on these seeds, in which the second bound failed in every run. "
+    "The proof reads p_n with 2 delta in place of delta + tau; we take the definition. (62) has "
+    "unknown constants.",
 )  # fmt: skip
 
 FINDINGS = (SPOT_CHECK, BATCH_SIZE, STATED_ATTENTION)

@@ -14,10 +14,13 @@ from attnlab.evidence.threshold_laws import Sufficient, Threshold
 from attnlab.papers.li2023.claims.common import SHUFFLED, succeeds, theorem_hypotheses
 from attnlab.papers.li2023.claims.section_4_1 import (
     ADVANTAGE,
+    ALONE,
+    AT_RATIO,
+    ON_SLICE,
     RATIO,
-    SLICE,
     WITHOUT_OVER_WITH,
     plain,
+    plainly,
 )
 from attnlab.papers.li2023.designs import TIMES
 from attnlab.papers.li2023.scalars.trials import (
@@ -42,6 +45,7 @@ OUTSIDE_8 = "Theorem 1's assumptions hold on part of this slice only: (8)"
 OURS = "ours: the paper's sizes have alpha_* alone"
 FEWER = Axis("alpha_*^2", lambda cell: cell.alpha_star**2)
 HELD_OUT = "ours: half of the held-out runs within a factor of two of the fitted boundary"
+LAW, SLICED = Reading("as a law", AS_A_LAW, False), Reading("paper's slice", OUTSIDE_8, False)
 
 
 def at_constant_ratio(records: Records) -> tuple[Hypothesis, ...]:
@@ -59,19 +63,14 @@ def over(setting: str):
 # --- theorem 1 --------------------------------------------------------------------------------
 
 THEOREM_1 = statement(
-    "li2023.theorem_1",
-    "probability",
+    "li2023.theorem_1", "probability",
     title="Zero generalisation error with probability .99",
-    statement=(
-        "Under (8), (9) and Assumption 1, with enough samples and iterations, the trained network "
-        "has zero generalisation error with probability at least .99."
-    ),
+    statement="Under (8), (9) and Assumption 1, with enough samples and iterations, the trained "
+    "network has zero generalisation error with probability at least .99.",
     source=Source("3.3", "Theorem 1"),
     stated="probability at least .99",
-    measured=(
-        "Trials at alpha_* = .42, alpha_# = .08, N = 64, where (8) holds: an exact 95 % "
-        "certificate of .99 takes 299 of 299. Fewer trials, as at scale smoke, cannot certify it."
-    ),
+    measured="Trials at alpha_* = .42, alpha_# = .08, N = 64, where (8) holds: an exact 95 % "
+    "certificate of .99 takes 299 of 299. Fewer trials, as at scale smoke, cannot certify it.",
     parts=tuple(
         Part(name, "certificate", scalar, Share(inside, 0.99, exact=True, owner="paper"), name)
         for name, scalar, inside in (
@@ -90,11 +89,9 @@ THEOREM_1 = statement(
         Constant("c', c'' of (10), the constants of (9) and (11)", "unknown"),
         Constant("eps_S of (8)", "given", 0.5),
     ),
-    notes=(
-        "The constants of N and T are unknown: that some test samples stay short of the margin "
-        "is seen at N = 64, and where training stops at zero training loss (ours). Erratum: (67) "
-        "should read T = eta^-1 a_1^(-1/2)."
-    ),
+    notes="The constants of N and T are unknown: that some test samples stay short of the margin "
+    "is seen at N = 64, and where training stops at zero training loss (ours). Erratum: (67) "
+    "should read T = eta^-1 a_1^(-1/2).",
 )  # fmt: skip
 
 
@@ -103,75 +100,68 @@ def sufficient(asked: Axis) -> Sufficient:
     return Sufficient(asked, INVERSE_FRACTION)
 
 
+def fewer(part: str) -> Control:
+    """An order of samples that falls where it must rise."""
+    words = "fewer samples the fewer tokens are relevant"
+    return Control(f"fewer {part}", words, part, law=sufficient(FEWER))
+
+
 THEOREM_1_SAMPLES = statement(
-    "li2023.theorem_1_samples",
-    "sufficient",
+    "li2023.theorem_1_samples", "sufficient",
     title="alpha_*^-2 samples are enough",
-    statement=(
-        "Under Theorem 1's conditions N of the order (alpha_* - c'(1 - zeta) - c''(sigma + tau))^-2"
-        " is enough for zero generalisation error."
-    ),
+    statement="Under Theorem 1's conditions N of the order (alpha_* - c'(1 - zeta) - c''(sigma + "
+    "tau))^-2 is enough for zero generalisation error.",
     source=Source("3.3", "Theorem 1, (10)"),
     stated="N of order (alpha_* - c)^-2 is enough",
-    measured=(
-        "N50 at alpha_# = .3 alpha_*, against alpha_*^-2: the least that (10) asks, c', c'' being "
-        "unknown and positive."
-    ),
+    measured="N50 at alpha_# = .3 alpha_*, against alpha_*^-2: the least that (10) asks, c', c'' "
+    "being unknown and positive.",
     why=HELD_OUT,
     parts=(
-        Part("samples", "figure_1a", SUCCESS, sufficient(INVERSE_SQUARE), STATED, RATIO,
-             "alpha_# = .3 alpha_*"),
+        Part("samples", "figure_1a", SUCCESS, sufficient(INVERSE_SQUARE), STATED, *AT_RATIO),
         Part("exponent", "figure_1a", SUCCESS,
              Threshold(Power(INVERSE_FRACTION, 2.0, tolerance=0.5)), "as a law", RATIO),
     ),
-    readings=(AS_STATED, Reading("as a law", AS_A_LAW, False)),
+    readings=(AS_STATED, LAW),
     hypotheses=at_constant_ratio,
-    controls=(
-        Control("fewer", "fewer samples the fewer tokens are relevant", "samples",
-                law=sufficient(FEWER)),
-    ),
+    controls=(fewer("samples"),),
     positive=ADVANTAGE,
     constants=(Constant("c', c'' of (10)", "unknown"),),
 )  # fmt: skip
 
 PROPORTIONAL = Power(INVERSE_FRACTION, 1.0, tolerance=0.2)
+OVER_STEPS = replace(PROPORTIONAL, along=INVERSE_STEP)
 
 THEOREM_1_ITERATIONS = statement(
-    "li2023.theorem_1_iterations",
-    "scaling",
+    "li2023.theorem_1_iterations", "scaling",
     title="1/(eta alpha_*) iterations are enough",
-    statement=(
-        "Under Theorem 1's conditions T of the order 1/((1 - eps - (sigma + tau) M/pi) eta alpha_*)"
-        " iterations lead to zero loss."
-    ),
+    statement="Under Theorem 1's conditions T of the order 1/((1 - eps - (sigma + tau) M/pi) eta "
+    "alpha_*) iterations lead to zero loss.",
     source=Source("3.3", "Theorem 1, (11)"),
     stated="T of order 1/((1 - eps - (sigma + tau) M/pi) eta alpha_*)",
-    measured=(
-        "Iterations to zero training loss at alpha_# = .3 alpha_*, N = 128: what is needed may "
-        "not grow faster than (11) at constant one (eps the least that the width allows)."
-    ),
+    measured="Iterations to zero training loss at alpha_# = .3 alpha_*, N = 128: what is needed "
+    "may not grow faster than (11) at constant one (eps the least that the width allows).",
     why="ours: exponents at most 1 + 0.2, as a fitted power of few levels has",
     parts=(
-        Part("along (11)", "figure_2", ITERATIONS, Power(EQUATION_11, 1.0, "at_most", 0.2), STATED,
-             RATIO, "fractions, step size and first errors varied"),
-        Part("over fractions", "figure_2", ITERATIONS, replace(PROPORTIONAL, relation="at_most"),
-             STATED, lambda c: plain(c) and RATIO(c), "alpha_# = .3 alpha_*"),
-        Part("over step sizes", "figure_2", ITERATIONS, Power(INVERSE_STEP, 1.0, "at_most", 0.2),
-             STATED, over("eta"), "eta from 1/8 to 1"),
-        Part("exponent over fractions", "figure_2", ITERATIONS, PROPORTIONAL, "as a law",
-             lambda c: plain(c) and RATIO(c), "alpha_# = .3 alpha_*"),
-        Part("exponent over step sizes", "figure_2", ITERATIONS,
-             Power(INVERSE_STEP, 1.0, tolerance=0.2), "as a law", over("eta"), "eta from 1/8 to 1"),
-        Part("exponent over fractions, slice", "figure_2", ITERATIONS, PROPORTIONAL,
-             "paper's slice", lambda c: plain(c) and SLICE(c), "alpha_# = .5 - alpha_*"),
-        Part("exponent over fractions, no confusion", "figure_2", ITERATIONS, PROPORTIONAL,
-             "as a law", lambda c: plain(c) and c.confusion == "number", "alpha_# = 0"),
+        *(
+            Part(name, "figure_2", ITERATIONS, replace(law, relation="at_most"), STATED, *path)
+            for name, law, path in (
+                ("along (11)", replace(PROPORTIONAL, along=EQUATION_11),
+                 (RATIO, "fractions, step size and first errors varied")),
+                ("over fractions", PROPORTIONAL, plainly(AT_RATIO)),
+                ("over step sizes", OVER_STEPS, (over("eta"), "eta from 1/8 to 1")),
+            )
+        ),
+        *(
+            Part(f"exponent {name}", "figure_2", ITERATIONS, law, reading, *path)
+            for name, law, reading, path in (
+                ("over fractions", PROPORTIONAL, "as a law", plainly(AT_RATIO)),
+                ("over step sizes", OVER_STEPS, "as a law", (over("eta"), "eta from 1/8 to 1")),
+                ("over fractions, no confusion", PROPORTIONAL, "as a law", plainly(ALONE)),
+                ("over fractions, slice", PROPORTIONAL, "paper's slice", plainly(ON_SLICE)),
+            )
+        ),
     ),
-    readings=(
-        AS_STATED,
-        Reading("as a law", AS_A_LAW, False),
-        Reading("paper's slice", OUTSIDE_8, False),
-    ),
+    readings=(AS_STATED, LAW, SLICED),
     hypotheses=lambda records: theorem_hypotheses(
         Records(r for r in records if RATIO(r.cell) and plain(r.cell))
     ),
@@ -186,8 +176,7 @@ THEOREM_1_ITERATIONS = statement(
             for a, eta in (*((a, 0.5) for a in (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)),
                            *((0.3, eta) for eta in (0.5, 0.1, 0.02, 0.01)))
         )},
-        values={"fitted": True,
-                "iterations": lambda c, random: 100 / (c.eta * c.alpha_star)
+        values={"fitted": True, "iterations": lambda c, random: 100 / c.eta / c.alpha_star
                 * exp(0.02 * random.normal())},
     ),
     constants=(Constant("the constant of (11)", "unknown"),),
@@ -199,88 +188,60 @@ FOURTH = Threshold(Power(INVERSE_FRACTION, 4.0, tolerance=0.5))
 AS_13 = Threshold(Power(EQUATION_13, 1.0, tolerance=0.125))
 
 PROPOSITION_1 = statement(
-    "li2023.proposition_1",
-    "sufficient",
+    "li2023.proposition_1", "sufficient",
     title="Without learned attention alpha_*^-4 samples are enough",
-    statement=(
-        "With keys and queries left at their first values, N of the order (alpha_*(alpha_* - sigma "
-        "- tau))^-2 is enough: alpha_*^-4 for small sigma + tau."
-    ),
+    statement="With keys and queries left at their first values, N of the order (alpha_*(alpha_* "
+    "- sigma - tau))^-2 is enough: alpha_*^-4 for small sigma + tau.",
     source=Source("3.3", "Proposition 1, (13)"),
     stated="N of order (alpha_*(alpha_* - sigma - tau))^-2 is enough",
     measured="N50 without learned attention against (13) at alpha_# = .3 alpha_*, within (8).",
     why=HELD_OUT,
     parts=(
-        Part("samples", "figure_3", SUCCESS, sufficient(EQUATION_13), STATED, RATIO,
-             "alpha_# = .3 alpha_*"),
-        Part("exponent", "figure_3", SUCCESS, FOURTH, "as a law", RATIO, "alpha_# = .3 alpha_*"),
-        Part("exponent in (13)", "figure_3", SUCCESS, AS_13, "as a law", RATIO,
-             "alpha_# = .3 alpha_*"),
-        Part("exponent, slice", "figure_3", SUCCESS, FOURTH, "paper's slice", SLICE,
-             "alpha_# = .5 - alpha_*"),
-        Part("exponent in (13), slice", "figure_3", SUCCESS, AS_13, "paper's slice", SLICE,
-             "alpha_# = .5 - alpha_*"),
+        Part("samples", "figure_3", SUCCESS, sufficient(EQUATION_13), STATED, *AT_RATIO),
+        Part("exponent", "figure_3", SUCCESS, FOURTH, "as a law", *AT_RATIO),
+        Part("exponent in (13)", "figure_3", SUCCESS, AS_13, "as a law", *AT_RATIO),
+        Part("exponent, slice", "figure_3", SUCCESS, FOURTH, "paper's slice", *ON_SLICE),
+        Part("exponent in (13), slice", "figure_3", SUCCESS, AS_13, "paper's slice", *ON_SLICE),
         Part("exponent in the relative gap", "figure_3", SUCCESS,
              Threshold(Power(RELATIVE_GAP, 2.0, tolerance=0.5)), "relative gap", path="both paths"),
     ),
-    readings=(
-        AS_STATED,
-        Reading("as a law", AS_A_LAW, False),
-        Reading("paper's slice", OUTSIDE_8, False),
-        Reading("relative gap", OURS, False),
-    ),
+    readings=(AS_STATED, LAW, SLICED, Reading("relative gap", OURS, False)),
     hypotheses=at_constant_ratio,
-    controls=(
-        Control("fewer", "fewer samples the fewer tokens are relevant", "samples",
-                law=sufficient(FEWER)),
-    ),
+    controls=(fewer("samples"),),
     positive=ADVANTAGE,
     constants=(Constant("the constant of (13)", "unknown"),),
-    notes=(
-        "Errata: (78) drops a -1, and (154) bounds p_n(0) below by a constant where (76) has it of "
-        "the order alpha_*. At alpha_* = .1 < sigma + tau (13) asks for infinitely many."
-    ),
+    notes="Errata: (78) drops a -1, and (154) bounds p_n(0) below by a constant where (76) has it "
+    "of the order alpha_*. At alpha_* = .1 < sigma + tau (13) asks for infinitely many.",
 )  # fmt: skip
 
+RATIO_LIKE_SQUARE = replace(WITHOUT_OVER_WITH, law=Power(INVERSE_FRACTION, 2.0, tolerance=0.5))
+
 REMARK_1 = statement(
-    "li2023.remark_1",
-    "sufficient",
+    "li2023.remark_1", "sufficient",
     title="Attention saves a factor alpha_*^-2 of samples",
-    statement=(
-        "At about the same number of parameters, the sample size that is enough falls by a factor "
-        "alpha_*^-2 with learned attention: from alpha_*^-4 to alpha_*^-2."
-    ),
+    statement="At about the same number of parameters, the sample size that is enough falls by a "
+    "factor alpha_*^-2 with learned attention: from alpha_*^-4 to alpha_*^-2.",
     source=Source("3.3", "Remark 1"),
     stated="alpha_*^-2 is enough with learned attention, alpha_*^-4 without; fewer with it",
     measured="N50 with and without learned attention at alpha_# = .3 alpha_*, and their ratio.",
     why=HELD_OUT,
     parts=(
-        Part("samples with", "figure_1a", SUCCESS, sufficient(INVERSE_SQUARE), STATED, RATIO,
-             "alpha_# = .3 alpha_*"),
-        Part("samples without", "figure_3", SUCCESS, sufficient(INVERSE_FOURTH), STATED, RATIO,
-             "alpha_# = .3 alpha_*"),
-        Part("without over with", "figure_1a", SUCCESS, WITHOUT_OVER_WITH, STATED, RATIO,
-             "alpha_# = .3 alpha_*", beside=("figure_3",)),
+        Part("samples with", "figure_1a", SUCCESS, sufficient(INVERSE_SQUARE), STATED, *AT_RATIO),
+        Part("samples without", "figure_3", SUCCESS, sufficient(INVERSE_FOURTH), STATED, *AT_RATIO),
         *(
-            Part(f"exponent of the ratio{words}", "figure_1a", SUCCESS,
-                 replace(WITHOUT_OVER_WITH, law=Power(INVERSE_FRACTION, 2.0, tolerance=0.5)),
-                 reading, cells, beside=("figure_3",))
-            for words, reading, cells in (("", "as a law", RATIO),
-                                          (", slice", "paper's slice", SLICE))
+            Part(name, "figure_1a", SUCCESS, law, reading, *path, beside=("figure_3",))
+            for name, law, reading, path in (
+                ("without over with", WITHOUT_OVER_WITH, STATED, AT_RATIO),
+                ("exponent of the ratio", RATIO_LIKE_SQUARE, "as a law", AT_RATIO),
+                ("exponent of the ratio, slice", RATIO_LIKE_SQUARE, "paper's slice", ON_SLICE),
+            )
         ),
     ),
-    readings=(
-        Reading(STATED, "Remark 1 combines Theorem 1 and Proposition 1"),
-        Reading("as a law", AS_A_LAW, False),
-        Reading("paper's slice", OUTSIDE_8, False),
-    ),
+    readings=(Reading(STATED, "Remark 1 combines Theorem 1 and Proposition 1"), LAW, SLICED),
     hypotheses=at_constant_ratio,
     controls=(
-        *(
-            Control(f"fewer, {part}", "fewer samples the fewer tokens are relevant", part,
-                    law=sufficient(FEWER))
-            for part in ("samples with", "samples without")
-        ),
+        fewer("samples with"),
+        fewer("samples without"),
         Control("a factor of 100", "a hundred times as many samples", "without over with",
                 law=replace(WITHOUT_OVER_WITH, law=AtLeast(100.0, "mean"))),
     ),
@@ -292,19 +253,14 @@ REMARK_1 = statement(
 STEEPER = Power(VALUE_ERROR, 1.0, "at_least", tolerance=0.5)
 
 REMARK_3 = statement(
-    "li2023.remark_3",
-    "remark",
+    "li2023.remark_3", "remark",
     title="A better initial model learns sooner and from fewer samples",
-    statement=(
-        "A first model with smaller errors sigma and delta needs fewer iterations and fewer "
-        "samples, by (10) and (11)."
-    ),
+    statement="A first model with smaller errors sigma and delta needs fewer iterations and fewer "
+    "samples, by (10) and (11).",
     source=Source("3.3", "Remark 3"),
     stated="iterations and samples rise with sigma and delta ((11): log T by M/pi = 1.6 a unit)",
-    measured=(
-        "The slopes of log T over sigma and over delta at alpha_* = .3, alpha_# = .09, and of log "
-        "N50 over sigma at figure 1b's setting."
-    ),
+    measured="The slopes of log T over sigma and over delta at alpha_* = .3, alpha_# = .09, and "
+    "of log N50 over sigma at figure 1b's setting.",
     why="ours: negligible is less than half a unit of log T, or one of log N50, per unit of error",
     parts=(
         Part("iterations over sigma", "figure_2", ITERATIONS, STEEPER, "", over("sigma")),

@@ -33,6 +33,8 @@ from attnlab.papers.li2023.scalars.trials import (
 from attnlab.papers.li2023.theory.conditions import least_relevant_fraction, sizes_of
 
 SLICE, RATIO = where(confusion="paper_slice"), where(confusion="constant_ratio")
+ON_SLICE, AT_RATIO = (SLICE, "alpha_# = .5 - alpha_*"), (RATIO, "alpha_# = .3 alpha_*")
+ALONE = (where(confusion="number"), "alpha_# = 0")
 OUTSIDE_THE_SLICE = "section 4.1 fixes the non-discriminative fraction at .5"
 ONLY_ALPHA = "ours: (10) and figure 1a have alpha_* alone"
 INFERRED = "The figure's settings are lost in our text: inferred."
@@ -41,6 +43,12 @@ INFERRED = "The figure's settings are lost in our text: inferred."
 def plain(cell) -> bool:
     """The paper's first errors and our step size."""
     return cell.eta == 0.5 and cell.sigma == 0.1 and cell.delta == 0.2
+
+
+def plainly(path):
+    """A path, with the cells and its name, at these errors and step size."""
+    cells, name = path
+    return lambda cell: plain(cell) and cells(cell), name
 
 
 def meets_8(cell) -> bool:
@@ -64,41 +72,33 @@ SQUARE = Threshold(Power(INVERSE_FRACTION, 2.0, tolerance=0.5))
 BY_AIC = Prefers(INVERSE_SQUARE, (INVERSE_SQUARE_GAP, INVERSE_SQUARE_RELATIVE_GAP))
 
 FIGURE_1A = statement(
-    "li2023.figure_1a",
-    "figure",
+    "li2023.figure_1a", "figure",
     title="Samples needed grow like alpha_*^-2",
-    statement=(
-        "Over the fraction alpha_* of label-relevant tokens, at alpha_# = 0.5 - alpha_*, the "
-        "number of samples at which trials begin to succeed is about linear in alpha_*^-2."
-    ),
+    statement="Over the fraction alpha_* of label-relevant tokens, at alpha_# = 0.5 - alpha_*, "
+    "the number of samples at which trials begin to succeed is about linear in alpha_*^-2.",
     source=Source("4.1", "figure 1(a)"),
     stated="about linear in alpha_*^-2",
-    measured=(
-        "Trials over alpha_* and N; success is a test hinge loss below 1e-3. N50 by the grid "
-        "posterior at each alpha_*."
-    ),
+    measured="Trials over alpha_* and N; success is a test hinge loss below 1e-3. N50 by the grid "
+    "posterior at each alpha_*.",
     why="ours, for `about`: an exponent of 2 +- 0.5, or a line with R^2 of at least .95",
     parts=(
-        Part("exponent", "figure_1a", SUCCESS, SQUARE, "a power", SLICE, "alpha_# = .5 - alpha_*"),
+        Part("exponent", "figure_1a", SUCCESS, SQUARE, "a power", *ON_SLICE),
         Part("straight line", "figure_1a", SUCCESS, Threshold(Straight(INVERSE_SQUARE)), "a line",
-             SLICE, "alpha_# = .5 - alpha_*"),
+             *ON_SLICE),
         Part("where (8) holds", "figure_1a", SUCCESS, SQUARE, "where (8) holds", meets_8,
              "the slice from alpha_* = .372 on"),
-        Part("exponent, constant ratio", "figure_1a", SUCCESS, SQUARE, "constant ratio", RATIO,
-             "alpha_# = .3 alpha_*"),
+        Part("exponent, constant ratio", "figure_1a", SUCCESS, SQUARE, "constant ratio", *AT_RATIO),
         Part("exponent in the gap", "figure_1a", SUCCESS,
              Threshold(Power(INVERSE_GAP, 0.0, tolerance=0.5)), "alpha_* fixed",
              where(confusion="number"), "alpha_* = .35, alpha_# varied: N50 does not move"),
         Part("line in the gap", "figure_1a", SUCCESS, Threshold(Straight(INVERSE_SQUARE_GAP)),
-             "in the gap", SLICE, "alpha_# = .5 - alpha_*"),
+             "in the gap", *ON_SLICE),
         Part("exponent in the gap, slice", "figure_1a", SUCCESS,
-             Threshold(Power(INVERSE_GAP, 2.0, tolerance=0.5)), "in the gap", SLICE,
-             "alpha_# = .5 - alpha_*"),
+             Threshold(Power(INVERSE_GAP, 2.0, tolerance=0.5)), "in the gap", *ON_SLICE),
         Part("exponent in the relative gap", "figure_1a", SUCCESS,
              Threshold(Power(RELATIVE_GAP, 2.0, tolerance=0.5)), "in the relative gap",
              path="all three paths"),
-        Part("law by AIC, slice", "figure_1a", SUCCESS, BY_AIC, "against rival laws", SLICE,
-             "alpha_# = .5 - alpha_*"),
+        Part("law by AIC, slice", "figure_1a", SUCCESS, BY_AIC, "against rival laws", *ON_SLICE),
         Part("law by AIC", "figure_1a", SUCCESS, BY_AIC, "against rival laws",
              path="all three paths"),
     ),
@@ -122,25 +122,20 @@ FIGURE_1A = statement(
         FIXED_ORDER_AT_4,
     ),
     positive=ADVANTAGE,
-    notes=(
-        "Without output weights per position, or with tokens in a fixed order, four samples "
-        "suffice: with fixed counts the order is the only thing that differs between samples. The "
-        "maps use the engine `collapsed` at c0 = .01, where it is approximate. Step size and first "
-        "queries are ours and move the exponent. The laws in the gaps were added after the first "
-        "maps; the one in the relative gap is known to fail at smaller alpha_*."
-    ),
+    notes="Without output weights per position, or with tokens in a fixed order, four samples "
+    "suffice: with fixed counts the order is the only thing that differs between samples. The "
+    "maps use the engine `collapsed` at c0 = .01, where it is approximate. Step size and first "
+    "queries are ours and move the exponent. The laws in the gaps were added after the first "
+    "maps; the one in the relative gap is known to fail at smaller alpha_*.",
 )  # fmt: skip
 
 RISES = Power(VALUE_ERROR, 2.0, "at_least", tolerance=1.0)
 
 FIGURE_1B = statement(
-    "li2023.figure_1b",
-    "figure",
+    "li2023.figure_1b", "figure",
     title="Samples needed grow with the first values' error",
-    statement=(
-        "At alpha_* = 0.3, alpha_# = 0.2 and 50 tokens the number of samples needed grows with "
-        "the error sigma of the first values, like (Theta(1) - sigma - tau)^-2."
-    ),
+    statement="At alpha_* = 0.3, alpha_# = 0.2 and 50 tokens the number of samples needed grows "
+    "with the error sigma of the first values, like (Theta(1) - sigma - tau)^-2.",
     source=Source("4.1", "figure 1(b)"),
     stated="like (Theta(1) - sigma - tau)^-2: log N50 rises by 2 or more per unit at constant one",
     measured="N50 over sigma: the slope of log N50, which is its exponent in exp(sigma).",
@@ -161,18 +156,15 @@ FIGURE_1B = statement(
         SHARED_AT_4,
     ),
     positive={"success": succeeds(lambda c: 12 * exp(3 * c.sigma))},
-    notes=(
-        "This setting violates (8): alpha_#/alpha_* is .67, and at most .344 is allowed. sigma is "
-        "the norm of an error in a random direction; read as the scale of W_V, as the printed "
-        "first model has it, it is not run here."
-    ),
+    notes="This setting violates (8): alpha_#/alpha_* is .67, and at most .344 is allowed. sigma "
+    "is the norm of an error in a random direction; read as the scale of W_V, as the printed "
+    "first model has it, it is not run here.",
 )  # fmt: skip
 
 LINE = Straight(INVERSE_FRACTION)
 
 FIGURE_2 = statement(
-    "li2023.figure_2",
-    "figure",
+    "li2023.figure_2", "figure",
     title="Iterations grow linearly in 1/alpha_*",
     statement="The number of iterations until training succeeds is linear in 1/alpha_*.",
     source=Source("4.1", "figure 2"),
@@ -181,15 +173,13 @@ FIGURE_2 = statement(
     "has none.",
     why="ours, for `linear`: R^2 of at least .95, an intercept allowed",
     parts=(
-        Part("line, paper's slice", "figure_2", ITERATIONS, LINE, "paper's slice",
-             lambda c: plain(c) and SLICE(c), "alpha_# = .5 - alpha_*"),
-        Part("line, constant ratio", "figure_2", ITERATIONS, LINE, "constant ratio",
-             lambda c: plain(c) and RATIO(c), "alpha_# = .3 alpha_*"),
-        Part("line, no confusion", "figure_2", ITERATIONS, LINE, "no confusion",
-             lambda c: plain(c) and c.confusion == "number", "alpha_# = 0"),
-        Part("exponent in the gap, slice", "figure_2", ITERATIONS,
-             Power(INVERSE_GAP, 1.0, tolerance=0.2), "in the gap",
-             lambda c: plain(c) and SLICE(c), "alpha_# = .5 - alpha_*"),
+        *(
+            Part(f"line, {name}", "figure_2", ITERATIONS, LINE, name, *plainly(path))
+            for name, path in (("paper's slice", ON_SLICE), ("constant ratio", AT_RATIO),
+                               ("no confusion", ALONE))
+        ),
+        Part("exponent in the gap", "figure_2", ITERATIONS, Power(INVERSE_GAP, 1.0, tolerance=0.2),
+             "in the gap", *plainly(ON_SLICE)),
     ),
     readings=(
         Reading("paper's slice", "section 4.1's fixed non-discriminative fraction, kept"),
@@ -217,21 +207,17 @@ WITHOUT_OVER_WITH = ThresholdRatio(
 )
 
 FIGURE_3 = statement(
-    "li2023.figure_3",
-    "figure",
+    "li2023.figure_3", "figure",
     title="Learned attention needs fewer samples",
     statement="At every alpha_* a network with learned attention needs fewer samples than without.",
     source=Source("4.1", "figure 3"),
     stated="fewer samples with learned attention",
-    measured=(
-        "N50 with attention trained and with keys and queries left at their first values; the "
-        "geometric mean over alpha_* of the ratio."
-    ),
+    measured="N50 with attention trained and with keys and queries left at their first values; "
+    "the geometric mean over alpha_* of the ratio.",
     parts=tuple(
-        Part(f"without over with, {name}", "figure_1a", SUCCESS, WITHOUT_OVER_WITH, name, cells,
-             path, beside=("figure_3",))
-        for name, cells, path in (("paper's slice", SLICE, "alpha_# = .5 - alpha_*"),
-                                  ("constant ratio", RATIO, "alpha_# = .3 alpha_*"))
+        Part(f"without over with, {name}", "figure_1a", SUCCESS, WITHOUT_OVER_WITH, name, *path,
+             beside=("figure_3",))
+        for name, path in (("paper's slice", ON_SLICE), ("constant ratio", AT_RATIO))
     ),
     readings=(
         Reading("paper's slice", "section 4.1's fixed non-discriminative fraction, kept"),
