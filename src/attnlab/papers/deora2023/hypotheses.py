@@ -29,16 +29,21 @@ def first_phase(cell: Any) -> float:
     return margins.first_phase_bound(cell.mixture().R, cell.n1, delta) if cell.n1 else 0.0
 
 
-def good_start(cell: Any) -> GoodStart:
-    """B_2, B_Phi and gamma of Proposition 2."""
+def printed_start(cell: Any) -> GoodStart:
+    """B_2, B_Phi and gamma of Proposition 2 as printed, where B_2 and B_Phi can be below 1."""
     P, sizes = first_phase(cell), cell.mixture()
-    delta = getattr(cell, "delta", DELTA)
-    spread = (2 * margins.log(cell.n / delta)) ** 0.5
+    spread = (2 * margins.log(cell.n / getattr(cell, "delta", DELTA))) ** 0.5
     return GoodStart(
-        max(1.0, cell.T**0.5 * (cell.S + P)),
-        max(1.0, cell.T * sizes.R * (cell.S + P) * spread),
+        cell.T**0.5 * (cell.S + P),
+        cell.T * sizes.R * (cell.S + P) * spread,
         margins.gamma_star(sizes, P) / 2,
     )
+
+
+def good_start(cell: Any) -> GoodStart:
+    """The same as Definition 1 wants them: at least 1."""
+    start = printed_start(cell)
+    return GoodStart(max(1.0, start.B_2), max(1.0, start.B_Phi), start.gamma)
 
 
 def bounded_data(cell: Any) -> tuple[Hypothesis, ...]:
@@ -68,10 +73,10 @@ def good_initialisation(cell: Any) -> tuple[Hypothesis, ...]:
     """Definition 1 by Proposition 2: its constants, and a positive margin."""
     if not _is_mixture(cell):
         return ()
-    start = good_start(cell)
+    start = printed_start(cell)
     return (
-        Hypothesis("P1: B_2", start.B_2, 1.0),
-        Hypothesis("P2: B_Phi", start.B_Phi, 1.0),
+        Hypothesis("P1: B_2 (where below 1, 1 is taken)", start.B_2, 1.0),
+        Hypothesis("P2: B_Phi (where below 1, 1 is taken)", start.B_Phi, 1.0),
         Hypothesis("P3: gamma_*/2 through Proposition 2", start.gamma, 0.0),
     )
 

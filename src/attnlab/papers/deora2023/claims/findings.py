@@ -34,7 +34,7 @@ TIGHTENED_1 = statement(
     controls=(*section_4.RATE_CONTROLS,
         Control("a thousandth of rho", "our rho over 1000", part="rho_k [paths]", law=AtMost(
             0.001)),
-        Control("says something as for 1/K", "the bound over K times less",
+        Control("below a thousandth", "(4) is below a thousandth of the start's loss",
             part="says something [explicit]", law=AtMost(0.001))),
     positive={**section_4.RATE_VALUES, "loss_bound": 0.3, "target_start_loss": 0.7},
     hypotheses=theorem_hypotheses(1),
@@ -61,8 +61,8 @@ TIGHTENED_2 = statement(
     controls=(*section_4.GAP_CONTROLS,
         Control("stability like 1/n^2", "1/n^2 in place of 1/n", part="stability [atoms]",
             scalar=scalar("apart_over_bound_squared")),
-        Control("says something at any n", "a thousandth of (5)", part="says something", law=AtMost(
-            0.001))),
+        Control("below a thousandth", "(5) is below a thousandth of it", part="says something",
+            law=AtMost(0.001))),
     positive={**section_4.GAP_VALUES, "apart_over_bound_squared": 10.0, "gap_bound": 0.3,
         "target_start_loss": 0.7},
     hypotheses=theorem_hypotheses(2),

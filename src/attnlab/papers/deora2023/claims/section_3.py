@@ -92,7 +92,7 @@ COROLLARY_1 = statement(
         "Hessian is at least -beta_3 L / sqrt(H): the more heads, the less negative.",
     measured="The three quotients at every record of training with 1 to 10^6 heads (eigenvalues "
         "exact, by collapsed heads), at ascended parameters (H = 1), and at eight random heads "
-        "before and after training (Lanczos, with the residual of its Ritz vector).",
+        "before and after training (Lanczos with its residual; our sharp betas, the smaller ones).",
     why="Quotients at most 1: the paper's. Ours: Lanczos has converged at 1e-6 of the norm.",
     readings=(PAPERS, SHARP),
     parts=(*_loss_parts("heads", "training", "corrected", PAPERS),

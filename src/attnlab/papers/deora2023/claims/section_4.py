@@ -57,9 +57,9 @@ THEOREM_1 = statement(
         Fitted("steps K from which (4) is below log 2, section 6.1's constants", "paths",
             scalars.INFORMATIVE_STEPS),
         Fitted("heads H that section 6.1's constants ask for", "paths", scalars.HEADS_ASKED)),
-    notes="No run here meets section 6.1's conditions: its step is thousands of times shorter, and "
-        "with it (4) exceeds the loss at the start until K is about the first constant above. The "
-        "same bounds under our tightened conditions are the claim finding_tightened_theorem_1.",
+    notes="No run here meets section 6.1's conditions: its step is 10^5 times shorter and more, "
+        "and with it (4) exceeds the loss at the start until K is about the first constant above. "
+        "The same bounds under our tightened conditions are the claim finding_tightened_theorem_1.",
 )  # fmt: skip
 
 THEOREM_2 = statement(
