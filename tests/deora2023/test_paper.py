@@ -15,8 +15,15 @@ def test_it_is_listed_with_its_claims(attnlab):
     assert {f.id for f in PAPER.figures} <= claims
 
 
-def test_every_statement_of_the_paper_has_a_claim():
-    have = {claim.id.removeprefix("deora2023.") for claim in PAPER.claims}
+def test_every_statement_of_the_paper_is_a_claim_or_a_hypothesis():
+    assert PAPER.hypotheses is not None
+    assumed = {a.id.removeprefix("deora2023.") for a in PAPER.hypotheses.assumptions}
+    claimed = {claim.id.removeprefix("deora2023.") for claim in PAPER.claims}
+    assert assumed == {
+        *("assumption_1", "assumption_2", "assumption_3", "definition_1", "equation_3"),
+    }
+    assert not assumed & claimed
+    have = claimed | assumed
     statements = {
         *("lemma_1", "lemma_2", "lemma_3", "corollary_1", "corollary_2", "definition_1"),
         *("proposition_1", "proposition_2", "proposition_3", "proposition_4", "proposition_7"),
@@ -53,7 +60,7 @@ def test_bounds_print_conditions_with_the_missing_factor(attnlab):
         (("bounds", "deora2023", "--M", "9"), "d >= 11"),
         (("bounds", "deora2023", "--Z-mu", "1.0"), "Z^2"),
         (("check", "deora2023.theorem_1", "--set", "zeta=0.3"), "whole"),
-        (("check", "deora2023.assumption_1", "--set", "Z=0"), "Z^2 >="),
+        (("check", "deora2023.finding_drawn_data", "--set", "Z=0"), "Z^2 >="),
         (("check", "deora2023.equation_13", "--engine", "gram"), "engine"),
     ],
 )
@@ -63,12 +70,15 @@ def test_bad_input_is_a_sentence_and_exit_code_2(attnlab, tmp_path, arguments, w
     assert words in done.err
 
 
-def test_a_claim_is_checked_and_its_control_rejected(attnlab, tmp_path):
+def test_claims_are_checked_and_their_controls_rejected(attnlab, tmp_path):
     done = attnlab(
         "check", "deora2023.section_5_3", "deora2023.margin_order",
+        "deora2023.finding_margin_order",
         "--scale", "smoke", "--out", tmp_path, "--workers", "1", "--json", "-",
     )  # fmt: skip
-    verdicts = {row["id"]: row for row in done.json}
-    for row in verdicts.values():
-        assert row["verdict"] == "supported"
+    rows = {row["id"].removeprefix("deora2023."): row for row in done.json}
+    assert rows["section_5_3"]["verdict"] == "supported"
+    assert rows["finding_margin_order"]["verdict"] == "supported"
+    assert rows["margin_order"]["verdict"] == "contradicted"
+    for row in rows.values():
         assert all(control["verdict"] == "contradicted" for control in row["controls"])
