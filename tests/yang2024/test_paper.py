@@ -23,9 +23,12 @@ def test_appendix_b_as_the_command_gives_it(attnlab, tmp_path):
     (verdict,) = attnlab("check", "yang2024.appendix_b", *common).json
     assert verdict["verdict"] == "supported"
     assert verdict["effect"]["value"] <= 1e-12
+    assert (verdict["kind"], verdict["second_route"]) == ("identity", None)
     readings = {r["name"]: r for r in verdict["readings"]}
-    assert readings["against differences"]["verdict"] == "supported"
-    assert readings["against differences"]["effect"]["value"] <= 1
+    assert {r["name"] for r in verdict["readings"] if r["allowed"]} == {"as printed"}
+    parts = {part["name"]: part for part in readings["as printed"]["parts"]}
+    assert parts["against differences"]["verdict"] == "supported"
+    assert parts["against differences"]["effect"]["value"] <= 1
     assert [c["verdict"] for c in verdict["controls"]] == ["contradicted"]
 
 
