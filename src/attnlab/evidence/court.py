@@ -395,6 +395,6 @@ def unmoved_scalars(claim: Claim, records: Records, variants: Mapping[str, Recor
         everything = [records, *variants.values()]
         runs = [r for some in everything for r in some if r.study in part.studies]
         values = {str(v) for s in (part.scalar, *replaced) for v in values_of(runs, s)}
-        if len(values) == 1:
+        if len(values) == 1 and len(runs) > 1:
             found.append(f"{part.name}: {part.scalar.name} is {values.pop()} in every run")
     return found
