@@ -46,7 +46,8 @@ LEMMA_4_1 = statement(
     notes=(
         "The mean rate is 1/6 in these units; single neurons lie around it by a relative "
         f"sqrt(m1/m), so widths below {WIDE} m1 are left out (Condition 1: m at least of the order "
-        "of m1, with a constant): at m = 8 m1 some neurons start the wrong way."
+        "of m1, with a constant): at m = 8 m1 some neurons start the wrong way. "
+        "Set after that was seen, at the ratio of the study of the start."
     ),
 )  # fmt: skip
 
