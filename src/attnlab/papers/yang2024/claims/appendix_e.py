@@ -235,7 +235,7 @@ _STATEMENTS = (
             "gradient_gap": lambda cell, random: 0.01 * cell.c0 * random.uniform(0.9, 1.1),
             "largest_output": lambda cell, random: np.full(3, cell.c0),
         },
-        notes="Before, the exponent in c0 was fitted seed by seed; the cutoff is that law's tolerance.",
+        notes="Before, an exponent in c0 was fitted by seed; the cutoff is that law's tolerance.",
         why="1.6 is ours: the ratio that an exponent of 0.9 instead of 1 would make over the two "
             "decades of F; 1 is exact proportionality.",
         **SHARED,
