@@ -233,6 +233,8 @@ MASS_OVER_UNIFORM = Scalar(
 # --- stored values in words ---------------------------------------------------------------------
 
 WORDS = {
+    "rho_k_over_rho_corrected": "largest beta_2 over rho",
+    "beta_1_squared_over_rho_corrected": "beta_1^2 over rho",
     "mean_over_bound": "mean loss over its bound",
     "last_over_mean": "last loss over the mean",
     "moved_over_4D": "distance moved over 4D",

@@ -28,12 +28,12 @@ TIGHTENED_1 = statement(
     why="The theorem's own bounds; on explicit heads (4) is a fiftieth of the loss at the start.",
     parts=(*section_4.THEOREM_1_PARTS,
         Part("says something [explicit]", "explicit", scalars.quotient("loss_bound",
-            "target_start_loss", "bound (4) over the loss at the start", exact=
-            "no noise: target and step are those of the mixture's support"), AtMost(1.0)),
+            "target_start_loss", "bound (4) over the loss at the start",
+            exact="no noise: target and step are those of the mixture's support"), AtMost(1.0)),
         Part("rho_k [paths]", "paths", scalar("rho_k_over_rho_symmetric"), BOUND)),
     controls=(*section_4.RATE_CONTROLS,
-        Control("a thousandth of rho", "our rho over 1000", part="rho_k [paths]", law=AtMost(
-            0.001)),
+        Control("a thousandth of rho", "our rho over 1000", part="rho_k [paths]",
+            law=AtMost(0.001)),
         Control("below a thousandth", "(4) is below a thousandth of the start's loss",
             part="says something [explicit]", law=AtMost(0.001))),
     positive={**section_4.RATE_VALUES, "loss_bound": 0.3, "target_start_loss": 0.7},
@@ -102,8 +102,8 @@ DRAWN_DATA = statement(
         Part("along nu", "data", scalar("along_nu_over_bound"), BOUND),
         Part("length", "data", scalar("noise_norm_over_bound"), BOUND),
         Part("labels", "data", scalar("label_share"), Equal(0.5, 0.02, "mean"))),
-    controls=(Control("R = S", "no token is longer than S", part="longest token", scalar=scalar(
-            "longest_over_S")),
+    controls=(Control("R = S", "no token is longer than S", part="longest token",
+            scalar=scalar("longest_over_S")),
         Control("half the noise", "half of Z_mu", part="along mu", law=AtMost(0.5)),
         Control("uneven labels", "three labels +1 in five", part="labels", law=Equal(0.6, 0.02,
             "mean"))),

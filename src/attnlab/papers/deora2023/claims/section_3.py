@@ -60,12 +60,11 @@ PROPOSITION_1 = statement(
         SHARP,
         Reading("pooled decoder", "ours: the paper says that pooling is covered and prints no "
             "bound for it; with U = 1 u' the gradient in u is up to T |X| long", allowed=False)),
-    parts=(*(_model_part(f"{what}{where}", f"{key}_{what.lower()}_printed", what, study,
-            "as printed") for what in ("gradient", "Hessian") for key, study, where in (("model",
-            "ascent", ""), ("trained", "heads", ", trained"))),
-        *(_model_part(f"{what}{where}, sharp", f"{key}_{what.lower()}_sharp", what, study,
-            SHARP.name) for what in ("gradient", "Hessian") for key, study, where in (("model",
-            "ascent", ""), ("trained", "heads", ", trained"))),
+    parts=(*(_model_part(what + where + sharp, f"{key}_{what.lower()}_{variant}", what, study, name)
+            for what in ("gradient", "Hessian")
+            for key, study, where in (("model", "ascent", ""), ("trained", "heads", ", trained"))
+            for variant, sharp, name in (("printed", "", "as printed"),
+                                         ("sharp", ", sharp", SHARP.name))),
         _model_part("pooled gradient", "pooled_gradient", "gradient in u", "ascent",
             "pooled decoder")),
     controls=tuple(Control(f"{what} without U", "the bound without its term in the decoder",
@@ -102,12 +101,13 @@ COROLLARY_1 = statement(
         *(Part(f"{words}, explicit heads, {when}", "explicit_heads", stored(f"{when}_{key}", words),
             BOUND) for key, words in LOSS_PARTS.items() for when in ("start", "trained")),
         *(Part(f"Lanczos, {when}", "explicit_heads", stored(f"{when}_residual",
-            "residual of the Ritz vector"), AtMost(1e-06, owner="ours", trivial=0.0)) for when in (
-            "start", "trained"))),
-    controls=(Control("1/H in place of 1/sqrt(H)", "with our sharp beta_3, the smaller one", part=
-            "-lambda_min over beta_3 L/sqrt(H), training", scalar=scalar("weakly_convex_square")),
-        Control("a thousandth of beta_1", "self-boundedness with beta_1/1000", part=
-            "|grad L| over beta_1 L, training", law=AtMost(0.001))),
+            "residual of the Ritz vector"), AtMost(1e-6, owner="ours", trivial=0.0))
+            for when in ("start", "trained"))),
+    controls=(Control("1/H in place of 1/sqrt(H)", "with our sharp beta_3, the smaller one",
+            part="-lambda_min over beta_3 L/sqrt(H), training",
+            scalar=scalar("weakly_convex_square")),
+        Control("a thousandth of beta_1", "self-boundedness with beta_1/1000",
+            part="|grad L| over beta_1 L, training", law=AtMost(0.001))),
     positive={"weakly_convex_square": 30.0},
     trivial=Trivial("what smoothness says of the smallest eigenvalue, -beta_2",
         scalars.WEAK_OVER_SMOOTH_TRAINED, "heads"),

@@ -10,7 +10,7 @@ from attnlab.papers.deora2023 import scalars
 from attnlab.papers.deora2023.hypotheses import worst_of
 from attnlab.papers.deora2023.scalars import scalar
 
-BOUND = AtMost(1 + ROUNDING)
+BOUND, ABOVE = AtMost(1 + ROUNDING), AtLeast(-ROUNDING)
 SMALL_NOISE = worst_of(
     "noise: Z_mu = Z_nu over S^2", lambda r: max(r.cell.Z_mu, r.cell.Z_nu) / r.cell.S**2, 1 / 8
 )
@@ -42,10 +42,10 @@ LEMMA_2 = statement(
     readings=(Reading("as stated", "the statement, its universal constant at one"),
         Reading("by bounded differences", "ours: R/(2 sqrt n1)(1 + sqrt(2 log 1/delta)), which the "
             "paper does not give, free of d and of constants", allowed=False)),
-    parts=(Part("W stays zero", "first_phase", scalar("attention_moved", exact=
-            "at U = 0 every term of W's gradient is a product with zero"), AtMost(0.0)),
-        Part("all places alike", "first_phase", scalar("places_differ", exact=
-            "at W = 0 every place sees the same mean of tokens, bit for bit"), AtMost(1e-15)),
+    parts=(Part("W stays zero", "first_phase", scalar("attention_moved",
+            exact="at U = 0 every term of W's gradient is a product with zero"), AtMost(0.0)),
+        Part("all places alike", "first_phase", scalar("places_differ",
+            exact="at W = 0 every place sees the same mean of tokens, bit for bit"), AtMost(1e-15)),
         *(Part(f"coefficient{name}", "first_phase", stored(f"{key}coefficient",
             f"coefficient of u_* over zeta{name}"), Equal(0.25, 0.01, "mean"), cells=_large,
             path="n1 at least 1,000") for key, name in (("", ""), ("pooled_", ", pooled"), ("last_",
@@ -58,8 +58,8 @@ LEMMA_2 = statement(
     controls=(Control("zeta/2", "the coefficient as printed (erratum 3, false)", part="coefficient",
             law=Equal(0.5, 0.01, "mean")),
         Control("exponent -1", "|p| like 1/n1", part="exponent of p", law=Power("n1", -1.0)),
-        Control("C = 1/1000", "the bound with a thousandth of C", part="bound on p", law=Share(
-            AtMost(0.001), 0.9, exact=True, owner="paper"))),
+        Control("C = 1/1000", "the bound with a thousandth of C", part="bound on p",
+            law=Share(AtMost(0.001), 0.9, exact=True, owner="paper"))),
     constants=(Constant("C of (6), taken as one", "unknown"),),
 )  # fmt: skip
 
@@ -83,8 +83,8 @@ PROPOSITION_2 = statement(
             part="P2", scalar=scalar("exceeds_head_spread")),
         Control("zeta/2 in place of zeta/4", "(7) with the print's coefficient of Lemma 2",
             part="gamma_* below", scalar=scalar("doubled_star_minus_along")),
-        Control("a twentieth of B_2", "heads of a twentieth of the length", part="P1", law=AtMost(
-            0.05))),
+        Control("a twentieth of B_2", "heads of a twentieth of the length", part="P1",
+            law=AtMost(0.05))),
     positive={"exceeds_B_Phi": 0.0, "exceeds_head_spread": 0.25, "along_theta_star": 0.7,
         "gamma_star": 0.7, "star_minus_along": 0.0, "doubled_star_minus_along": 0.05},
     notes="Definition 1's properties, which used to be a claim, are here where they are proved. "
@@ -150,8 +150,8 @@ PROPOSITION_3 = statement(
         Control("Gamma of section 7", "Gamma ~ 1/S, as section 7 has it (erratum 8, false; it "
             "could be the extraction)", part="mass", changes={"Gamma_power": 1}),
         Control("equality of section 7", "the margin is the promised one (erratum 16, false; it "
-            "could be the extraction)", part="margin", law=AtMost(1e-06), scalar=scalar(
-            "margin_equality_error"))),
+            "could be the extraction)", part="margin", law=AtMost(1e-6),
+            scalar=scalar("margin_equality_error"))),
     positive={"margin_equality_error": 0.1}, hypotheses=SMALL_NOISE,
     trivial=Trivial("the irrelevant mass of uniform attention, 1 - zeta",
         scalars.MASS_OVER_UNIFORM),
@@ -191,9 +191,9 @@ MARGIN_ORDER = statement(
     measured="The formulas at P = 0 for T = 10, M = 4, Z_mu = Z_nu = 0.02, S from 0.5 to 4, zeta "
         "from 0.1 to 0.9: both differences.",
     why="The paper's order; its formulas as they stand.",
-    parts=(Part("attention above", "margin_formulas", scalars.ATTENTION_MINUS_STAR, AtLeast(
-            -ROUNDING)),
-        Part("linear below", "margin_formulas", scalars.STAR_MINUS_LINEAR, AtLeast(-ROUNDING))),
+    parts=(
+        Part("attention above", "margin_formulas", scalars.ATTENTION_MINUS_STAR, ABOVE),
+        Part("linear below", "margin_formulas", scalars.STAR_MINUS_LINEAR, ABOVE)),
     controls=(Control("gamma_attn above twice gamma_*", "twice gamma_* is still below",
             part="attention above", scalar=scalars.ATTENTION_MINUS_TWO_STAR),
         Control("gamma_* above twice gamma_lin", "twice gamma_lin is still below",
@@ -218,12 +218,12 @@ EXAMPLE_5_1 = statement(
     why="Ours: the exponent is told to 0.1 and the constant, which (7) gives, to 1e-6.",
     parts=(Part("exponent in S", "good_start", scalar("along_gain"), Power("S", 4.0, "at_least"),
             cells=_half, path="no noise, exact phase 1"),
-        Part("constant", "good_start", scalar("along_gain_over_formula"), Equal(1.0, 1e-06, "mean"),
+        Part("constant", "good_start", scalar("along_gain_over_formula"), Equal(1.0, 1e-6, "mean"),
             cells=_exact)),
     controls=(Control("exponent 6", "a gain like S^6", part="exponent in S", law=Power("S", 6.0,
             "at_least")),
         Control("half the constant", "half of (7)'s attention term", part="constant", law=Equal(0.5,
-            1e-06, "mean"))),
+            1e-6, "mean"))),
     positive={"along_gain_over_formula": 1.0},
 )  # fmt: skip
 

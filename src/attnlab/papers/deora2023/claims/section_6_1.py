@@ -48,8 +48,8 @@ EQUATION_14 = statement(
     parts=(Part("slack", "paths", scalar("taylor_smallest"), AtLeast(-ROUNDING)),),
     controls=(Control("printed direction", "<= as printed (erratum 4, false)", part="slack",
             scalar=scalar("taylor_largest"), law=AtMost(0.0)),
-        Control("higher by the loss", "the bound raised by L(theta_k)", part="slack", law=AtLeast(
-            1.0))),
+        Control("higher by the loss", "the bound raised by L(theta_k)", part="slack",
+            law=AtLeast(1.0))),
     positive={"taylor_smallest": 0.3, "taylor_largest": 2.0}, trivial=SMOOTH,
 )  # fmt: skip
 
@@ -63,8 +63,8 @@ EQUATION_15 = statement(
     parts=tuple(Part(reading.name, "paths", stored(f"segment_convexity_{variant}",
         "-lambda_min over its bound"), AtMost(1.0), reading.name) for reading, variant in ((PAPERS,
         "corrected"), (SHARP, "sharp"))),
-    controls=(Control("a thousandth", "a thousandth of beta_3", part=PAPERS.name, law=AtMost(
-        0.001)),),
+    controls=(Control("a thousandth", "a thousandth of beta_3", part=PAPERS.name,
+        law=AtMost(0.001)),),
     trivial=SMOOTH,
     notes="Five points see too small a largest loss (stricter) and too large a smallest eigenvalue "
         "(weaker).",
@@ -101,8 +101,8 @@ EQUATION_17 = statement(
         "loss on the segment to theta times its squared length.",
     measured="Mean loss over that bound on the collapsed paths (five points a segment: stricter).",
     parts=(Part("regret", "paths", scalar("equation_17"), AtMost(1.0)),),
-    controls=(Control("faster by K", "a K-th of the bound", part="regret", scalar=scalar(
-        "equation_17_slow")),),
+    controls=(Control("faster by K", "a K-th of the bound", part="regret",
+        scalar=scalar("equation_17_slow")),),
     positive={"equation_17_slow": 30.0},
     hypotheses=worst_of("descent (13): decrease of a step over eta/2 |grad L|^2", lambda r: float(r[
         "descent"]), 1.0, ">="),
@@ -123,7 +123,7 @@ PROPOSITION_4 = statement(
         "heads, and meet at zero", part="segments", changes={"pair": "exchanged"}),),
     positive={"growth": 1.2},
     hypotheses=worst_of("closeness (18) over sqrt(H), our beta_3", lambda r: float(r[
-        "closeness_18"]), 1 + 1e-06),
+        "closeness_18"]), 1 + 1e-6),
     trivial=Trivial("the larger end itself, which bounds all segments here to 0.001",
         scalars.RISE_ALLOWED, "segments"),
     notes="The loss rises by some 1e-6 above its ends where a third is allowed: segments on which "
@@ -139,14 +139,13 @@ SECTION_6_1 = statement(
         "weights move by at most 4D, beta_2 at every iterate is at most rho, and beta_1^2 where "
         "the iterates can be is at most rho.",
     measured="On the collapsed paths: each as a quotient, rho being section 6.1's with sqrt(T d).",
-    parts=tuple(Part(name, "paths", stored(key, words), AtMost(1.0)) for name, key, words in ((
-        "iterates", "moved_over_4D", "distance moved over 4D"), ("rho_k",
-        "rho_k_over_rho_corrected", "largest beta_2 over rho"), ("beta_1^2",
-        "beta_1_squared_over_rho_corrected", "beta_1^2 over rho"))),
+    parts=(Part("iterates", "paths", scalar("moved_over_4D"), AtMost(1.0)),
+        Part("rho_k", "paths", scalar("rho_k_over_rho_corrected"), AtMost(1.0)),
+        Part("beta_1^2", "paths", scalar("beta_1_squared_over_rho_corrected"), AtMost(1.0))),
     controls=(Control("moves by D/2", "the weights move by at most D/2", part="iterates",
             law=AtMost(1 / 8)),
-        Control("a ten-millionth of rho", "rho over 10^7", part="rho_k", law=AtMost(1e-07)),
-        Control("a ten-thousandth of rho", "rho over 10^4", part="beta_1^2", law=AtMost(0.0001))),
+        Control("a ten-millionth of rho", "rho over 10^7", part="rho_k", law=AtMost(1e-7)),
+        Control("a ten-thousandth of rho", "rho over 10^4", part="beta_1^2", law=AtMost(1e-4))),
     hypotheses=theorem_hypotheses(1, "corrected"),
     trivial=Trivial(PAPERS_STEP, scalars.PROMISED_LOSS, "paths"),
     notes="Theorem 1's shorthand for rho drops a term d T^2 R^12, which matters for T >> d R^2 "

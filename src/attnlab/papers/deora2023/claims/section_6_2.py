@@ -87,8 +87,8 @@ EQUATION_21 = statement(
     readings=(PAPERS, SHARP),
     parts=_steps(21, "next distance over (21)"),
     controls=(Control("printed bracket", "the bracket closes before the loss (erratum 5, false; it "
-            "could be the extraction)", part=f"{PAPERS.name} [atoms]", scalar=scalar(
-            "equation_21_printed_corrected")),
+            "could be the extraction)", part=f"{PAPERS.name} [atoms]",
+            scalar=scalar("equation_21_printed_corrected")),
         Control("no growth at all", "the distance does not grow", part=f"{PAPERS.name} [noisy]",
             scalar=STILL)),
     positive={"equation_21_printed_corrected": 2.0, "equation_20_still": 1.9},
@@ -123,8 +123,8 @@ SECTION_6_2 = statement(
     measured=f"{LEFT_OUT}. Mean distance over the bound, with our beta_1 (the smaller one).",
     parts=tuple(Part(f"stability [{study}]", study, scalar("apart_over_bound"), AtMost(1.0)) for
         study in DATA),
-    controls=(Control("1/n^2", "1/n^2 in place of 1/n", part="stability [atoms]", scalar=scalar(
-        "apart_over_bound_squared")),),
+    controls=(Control("1/n^2", "1/n^2 in place of 1/n", part="stability [atoms]",
+        scalar=scalar("apart_over_bound_squared")),),
     positive={"apart_over_bound_squared": 10.0}, hypotheses=theorem_hypotheses(2, "corrected"),
     trivial=Trivial("8D, how far two runs can part by Theorem 1", scalars.PROMISED_STABILITY,
         "atoms"),
