@@ -200,7 +200,8 @@ def control_outcome(claim: Claim, control: Control, records: Records) -> Outcome
 def second_route(
     claim: Claim, records: Records, variants: Mapping[str, Records]
 ) -> RouteResult | None:
-    """The first second route, run; None if the claim has none."""
+    """The first route that agrees, else the first one; None if the claim has none."""
+    results = []
     for route in claim.routes:
         if route.compute is not None:
             found = route.compute(records)
@@ -210,8 +211,10 @@ def second_route(
             runs = [r for r in own if r.study in part.studies and part.cells(r.cell)]
             found = part.law.judge(runs, route.scalar or part.scalar, LEVEL)
         agrees = found.outcome == "contradicted"
-        return RouteResult(route.name, agrees, found.effect, found.detail)
-    return None
+        results.append(RouteResult(route.name, agrees, found.effect, found.detail))
+        if agrees:
+            return results[-1]
+    return results[0] if results else None
 
 
 # --- deciding ---------------------------------------------------------------------------------
@@ -260,17 +263,18 @@ def _decided(
     flips: str,
 ) -> tuple[Outcome, list[str]]:
     sentence = _sentence(claim, measurement)
+    blunt = [c.name for c in controls if c.outcome != "contradicted"]
+    if blunt and outcome in ("supported", "depends"):
+        return "inconclusive", [f"the control {blunt[0]} was not rejected", sentence]
     if outcome == "depends":
         by_reading = measurement.outcome == "depends"
         why = _dependence(measurement) if by_reading else "depends on choices that are left open"
         return outcome, [why, sentence]
     if outcome == "supported":
-        blunt = [c.name for c in controls if c.outcome != "contradicted"]
-        if blunt:
-            return "inconclusive", [f"the control {blunt[0]} was not rejected", sentence]
         if informative is not None and informative.share == 0:
-            least = f"at best {number(informative.factor, 3)} times {informative.trivial}"
-            where = f"the bound holds, but at all {informative.runs} runs it says nothing: {least}"
+            least = f"at best {number(informative.factor)} times what is trivial"
+            where = f"the bound holds, but in none of {informative.runs} runs does it say anything"
+            where += f": {least} ({informative.trivial})"
             if informative.search:
                 return "vacuous", [where, f"searched: {informative.search}"]
             return "inconclusive", [where, "no search for an informative instance was made"]
@@ -306,11 +310,9 @@ def _sentence(claim: Claim, measurement: Measurement) -> str:
     several = len({p.name for r in measurement.readings if r.allowed for p in r.parts}) > 1
     head = f"{part.name}: " if several else ""
     measured = effect_text(part.effect) if part.effect else part.detail or "no number"
-    more = (
-        f" ({part.detail})"
-        if part.effect and part.outcome == "inconclusive" and part.detail
-        else ""
-    )
+    more = ""
+    if part.effect and part.outcome == "inconclusive":
+        more = f" ({part.detail or 'the interval crosses the cutoff'})"
     return f"{head}{measured}{more}; stated {claim.stated}; {owned(part.cutoff, part.owner)}"
 
 

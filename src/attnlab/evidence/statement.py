@@ -108,7 +108,8 @@ def _refuse(claim: Claim) -> None:
     readings = {reading.name for reading in claim.readings}
     decisive = decisive_parts(claim)
     laws = [part.law for part in decisive]
-    aimed = [x.part for x in (*claim.controls, *claim.routes) if x.part]
+    variants = (*claim.controls, *claim.routes)
+    aimed = [x.part for x in variants if x.part]
     faults = [
         (len(set(names)) < len(names), f"two parts share a name: {names}"),
         (not decisive, "no part belongs to an allowed reading"),
@@ -116,6 +117,7 @@ def _refuse(claim: Claim) -> None:
          f"a part names a reading that is not declared; declared are {sorted(readings)}"),
         (any(not r.why for r in claim.readings), "a reading does not say what permits it"),
         (not set(aimed) <= set(names), f"a control or route names no part of {names}: {aimed}"),
+        (len({x.name for x in variants}) < len(variants), "two controls or routes share a name"),
         (not claim.controls, "no control: a check that cannot fail is a defect"),
         (claim.kind != "finding" and not claim.source.section, "the paper's section is missing"),
         (claim.kind == "bound" and claim.trivial is None, "a bound names its trivial bound"),

@@ -288,6 +288,8 @@ class Sufficient:
             name = f"exponent of the needed constant in {self.path.name}"
             effect = Effect(name, growth.exponent, growth.low, growth.high)
             return Finding("contradicted", effect, words)
+        grown = f"its exponent {number(growth.exponent, 3)} [{number(growth.low, 3)}, "
+        words = f"{grown}{number(growth.high, 3)}] along the path; {words}"
         return self._held_out(runs, scalar, x, needed / asked, words, level)
 
     def _held_out(

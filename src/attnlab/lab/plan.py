@@ -50,10 +50,13 @@ def design_cells(study: Study, request: Request, changes: Mapping[str, Any]) -> 
     return tuple(unique)
 
 
-def study_tasks(study: Study, request: Request, changes: Mapping[str, Any]) -> list[Task]:
-    """Every run of one study, variant applied."""
+def study_tasks(
+    study: Study, request: Request, changes: Mapping[str, Any], *, every_seed: bool = False
+) -> list[Task]:
+    """Every run of one study, variant applied: with fewer seeds, unless every one is wanted."""
     design = study.designs[request.scale]
-    trials = design.control_trials if changes and design.control_trials else design.trials
+    fewer = changes and design.control_trials and not every_seed
+    trials = design.control_trials if fewer and design.control_trials else design.trials
     seeds = range(request.seed, request.seed + trials)
     return [
         Task(study, cell, seed, cells.identity(study.id, cell, seed))
@@ -63,13 +66,17 @@ def study_tasks(study: Study, request: Request, changes: Mapping[str, Any]) -> l
 
 
 def tasks_for(
-    studies: Iterable[str], request: Request, changes: Mapping[str, Any] | None = None
+    studies: Iterable[str],
+    request: Request,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    every_seed: bool = False,
 ) -> list[Task]:
     """Every run of the named studies."""
     return [
         task
         for name in studies
-        for task in study_tasks(registry.study(name), request, changes or {})
+        for task in study_tasks(registry.study(name), request, changes or {}, every_seed=every_seed)
     ]
 
 
@@ -125,7 +132,7 @@ def origins(settings: type) -> list[dict[str, Any]]:
     """The settings of a class with where each default comes from."""
     return [
         {"name": f.name, "default": f.default, **{k: f.metadata[k] for k in ("origin", "help")}}
-        | {"symbol": f.metadata["symbol"]}
+        | {k: f.metadata[k] for k in ("symbol", "alternatives")}
         for f in fields(settings)
     ]
 

@@ -15,10 +15,12 @@ from attnlab.claims import (
     PartResult,
     ReadingResult,
     RouteResult,
+    Tally,
     Verdict,
 )
 from attnlab.evidence.court import judge
 from attnlab.evidence.words import effect_text, owned
+from attnlab.lab import multiverse
 from attnlab.lab.ledger import Ledger
 from attnlab.lab.plan import Request, records_for, variant_records
 
@@ -26,7 +28,9 @@ from attnlab.lab.plan import Request, records_for, variant_records
 def verdicts(
     claims: Iterable[Claim], request: Request, ledger: Ledger, *, robust: bool = False
 ) -> list[Verdict]:
-    """Judge claims on what the ledger holds. Nothing is run here."""
+    """Judge claims on what the ledger holds, universes included. Nothing is run here."""
+    claims = list(claims)
+    carried = multiverse.tallies(claims, request, ledger)
     return [
         judge(
             claim,
@@ -34,6 +38,7 @@ def verdicts(
             variant_records(claim, request, ledger),
             scale=request.scale,
             robust=robust,
+            universes=carried[claim.id].tally if claim.id in carried else None,
         )
         for claim in claims
     ]
@@ -91,7 +96,7 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
             "owner": verdict.cutoff_owner,
             "why": verdict.cutoff_why,
         },
-        "universes": None,
+        "universes": _universes(verdict.universes),
         "second_route": _route(verdict.second_route),
         "readings": [_reading(r) for r in verdict.readings],
         "effect": effect_json(verdict.effect),
@@ -105,6 +110,20 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
         "tightness": verdict.tightness or None,
         "flips": verdict.flips or None,
         "seconds": round(verdict.seconds, 3),
+    }
+
+
+def _universes(found: Tally | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "verdict": found.outcome,
+        "reason": found.reason,
+        "flips": found.flips or None,
+        "counts": dict(found.counts),
+        "levels": [
+            {"setting": x.factor, "level": x.level, "counts": dict(x.counts)} for x in found.levels
+        ],
     }
 
 

@@ -1,0 +1,175 @@
+"""Commands that look something up and run nothing."""
+
+from dataclasses import asdict, dataclass, fields, make_dataclass
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import tyro
+from tyro.conf import Positional, arg
+
+from attnlab.commands.common import Folder, Id, Json, Scale, print_or_write, write
+from attnlab.core import BadInput
+from attnlab.lab import ledger as ledgers
+from attnlab.lab import plan, registry
+
+
+@dataclass(frozen=True)
+class List:
+    """Papers, studies, claims, hypotheses and figures."""
+
+    json: Json = None
+
+    def run(self) -> int:
+        from attnlab.report import terminal
+
+        papers = registry.papers().values()
+        print_or_write(terminal.list_table(papers), self.json, lambda: terminal.list_json(papers))
+        return 0
+
+
+@dataclass(frozen=True)
+class Show:
+    """The statement in our words, what is stated and measured, cutoffs, readings, controls."""
+
+    id: Id
+    """A paper, claim, figure, hypothesis or study, e.g. yang2024.theorem_3_1."""
+    scale: Scale = "quick"
+    """The scale whose design is shown."""
+
+    def run(self) -> int:
+        from attnlab.report import terminal
+        from attnlab.report.show import show
+
+        request = plan.Request(self.scale)  # type: ignore[arg-type]
+        target = registry.resolve(self.id)
+        terminal.output().print(show(target, self.id, request))
+        return 0
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The assumptions, conditions and definitions of a paper, from settings alone.
+
+    Each with its value, what it needs and by which factor it is missed: at the settings that the
+    paper prints, and at each study's cell that misses most.
+    """
+
+    paper: Annotated[Positional[str], arg(metavar="PAPER")]
+    """A paper."""
+    json: Json = None
+    scale: Scale = "quick"
+    """The scale whose designs are looked at."""
+
+    def run(self) -> int:
+        from attnlab.report import hypotheses, terminal
+
+        request = plan.Request(self.scale)  # type: ignore[arg-type]
+        paper = registry.paper(self.paper)
+        if not registry.assumptions(paper):
+            raise BadInput(f"{paper.id} lists no hypotheses; `attnlab show {paper.id}` shows it")
+        table = terminal.hypotheses_table(hypotheses.table(paper, request))
+        print_or_write(table, self.json, lambda: hypotheses.table_json(paper, request))
+        return 0
+
+
+@dataclass(frozen=True)
+class Report:
+    """The page DIR/report.html, from a finished or a running ledger."""
+
+    dir: Folder
+    """A folder of results."""
+
+    def run(self) -> int:
+        from attnlab.report import page
+
+        with ledgers.reading(self.dir) as ledger:
+            last = ledger.last_request()
+            if last is None:
+                raise BadInput(f"the ledger in {self.dir} holds no request yet; run a check first")
+            request = plan.Request(last["scale"], last["seed"], last["changes"])
+            names = dict.fromkeys(registry.resolve(i).paper.id for i in last["ids"])
+            text = page.page([registry.paper(n) for n in names], request, ledger)
+        write(self.dir / "report.html", text.encode())
+        return 0
+
+
+@dataclass(frozen=True)
+class ShowLedger:
+    """The state of the runs in DIR: current, stale and diverged records, failed attempts."""
+
+    dir: Folder
+    """A folder of results."""
+    json: Json = None
+
+    def run(self) -> int:
+        from attnlab.report import terminal
+
+        with ledgers.reading(self.dir) as ledger:
+            rows = ledger.summary()
+        print_or_write(terminal.ledger_table(rows), self.json, lambda: rows)
+        return 0
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Compare the records of two result folders bit by bit: exit 0 if equal, 1 if not."""
+
+    a: Annotated[Positional[Path], arg(metavar="A")]
+    """A folder of results."""
+    b: Annotated[Positional[Path], arg(metavar="B")]
+    """Another one."""
+
+    def run(self) -> int:
+        from attnlab.report.comparison import compare
+
+        with ledgers.reading(self.a) as first, ledgers.reading(self.b) as second:
+            comparison = compare(first, second)
+        print(f"{comparison.equal} equal, {len(comparison.differences)} different")
+        for sentence in comparison.differences:
+            print(sentence)
+        return int(bool(comparison.differences))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Every bound and condition of a paper for given sizes, e.g. `bounds yang2024 --n 120`.
+
+    `attnlab bounds PAPER --help` lists the sizes that the paper's bounds depend on.
+    """
+
+    paper: Annotated[Positional[str], arg(metavar="PAPER")]
+    """A paper."""
+    json: Json = None
+
+    @staticmethod
+    def parse_and_run(arguments: list[str]) -> int:
+        """Run the command; which sizes it takes depends on the paper."""
+        from attnlab.report import terminal
+
+        name, *rest = arguments
+        paper = registry.paper(name)
+        if paper.bounds is None:
+            raise BadInput(f"{name} has no table of bounds; `attnlab show {name}` shows its claims")
+        json = None
+        if "--json" in rest:
+            at = rest.index("--json")
+            json, rest = rest[at + 1], rest[:at] + rest[at + 2 :]
+        sizes = tyro.cli(
+            _with_help(paper.bounds.settings),
+            prog=f"attnlab bounds {name}",
+            args=rest,
+        )
+        rows = paper.bounds.rows(sizes)
+        table = terminal.bounds_table(name, rows)
+        print_or_write(table, json, lambda: [asdict(row) for row in rows])
+        return 0
+
+
+def _with_help(settings: type) -> Any:
+    """A settings class as tyro wants it: each field's help beside its type."""
+    hints = get_type_hints(settings)
+    described = [
+        (f.name, Annotated[hints[f.name], arg(help=f.metadata["help"])], f.default)
+        for f in fields(settings)
+    ]
+    return make_dataclass(settings.__name__, described, namespace={"__doc__": settings.__doc__})

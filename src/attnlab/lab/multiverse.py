@@ -1,0 +1,224 @@
+"""Universes in the laboratory: which runs a multiverse needs, and what they say.
+
+The evidence samples and tallies (`attnlab.evidence.universes`); here a claim's open choices are
+read off the settings of its studies, universes become tasks like any other, and two universes
+that differ in one choice and are decided oppositely are run again on fresh seeds.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnlab import cells
+from attnlab.claims import Claim, Effect, Kind, Outcome, Tally, UniverseOutcome
+from attnlab.core import BadInput, Records, Scale
+from attnlab.evidence import court
+from attnlab.evidence.universes import (
+    Factor,
+    Universe,
+    opposite_neighbours,
+    sample,
+    tally,
+)
+from attnlab.lab import plan, registry
+from attnlab.lab.ledger import Ledger
+from attnlab.lab.plan import Request, Task
+
+COARSE: Mapping[Scale, Scale] = {"smoke": "smoke", "quick": "smoke", "paper": "quick"}
+"""The scale of the design that a universe runs: many universes, each of them coarse."""
+CARRIED: Mapping[Scale, int] = {"smoke": 0, "quick": 8, "paper": 24}
+"""How many universes a figure or remark carries, and a contradiction needs before it is said."""
+CARRIES: tuple[Kind, ...] = ("figure", "remark")
+CAUTIOUS: tuple[Kind, ...] = ("sufficient", "scaling", "probability")
+"""Kinds whose contradiction in the default universe must hold in eight."""
+FRESH = 100_000
+"""What is added to the first seed when a pair of universes is run again."""
+PAIRS = 3
+"""Opposite pairs that are run again, at most."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One universe and what it came out as."""
+
+    universe: Universe
+    outcome: UniverseOutcome
+    effect: Effect | None
+
+
+@dataclass(frozen=True)
+class Multiverse:
+    """A claim over its universes."""
+
+    claim: str
+    scale: Scale
+    """The scale of the coarse design that ran."""
+    factors: tuple[Factor, ...]
+    rows: tuple[Row, ...]
+    tally: Tally
+
+
+def factors_of(claim: Claim, request: Request) -> tuple[Factor, ...]:
+    """The choices that the paper leaves open in the claim's studies.
+
+    A setting that the design itself varies is no factor, nor is one that the user has set, and a
+    value that some cell refuses is no level.
+    """
+    designs = _designs(claim, request)
+    open_choices: dict[str, dataclasses.Field[Any]] = {}
+    for name in claim.studies:
+        for field in dataclasses.fields(registry.study(name).settings):
+            if field.metadata["alternatives"] and field.name not in request.changes:
+                open_choices.setdefault(field.name, field)
+    found = (_factor(field, designs) for field in open_choices.values())
+    return tuple(factor for factor in found if factor is not None)
+
+
+def _factor(
+    field: "dataclasses.Field[Any]", designs: Mapping[str, tuple[Any, ...]]
+) -> Factor | None:
+    having = [own for own in designs.values() if all(hasattr(cell, field.name) for cell in own)]
+    values = [{getattr(cell, field.name) for cell in own} for own in having]
+    if any(len(own) > 1 for own in values):
+        return None
+    everywhere = set().union(*values)
+    designed = next(iter(everywhere)) if len(everywhere) == 1 else "as designed"
+    if field.metadata["origin"] == "paper" and designed == field.default:
+        return None
+    alternatives = field.metadata["alternatives"]
+    others = [v for v in alternatives if v != designed and _runs({field.name: v}, designs)]
+    return Factor(field.name, designed, tuple(others), alternatives) if others else None
+
+
+def universes_of(claim: Claim, request: Request, count: int) -> tuple[Universe, ...]:
+    """The universes of a claim; those that some cell refuses as a combination are left out."""
+    designs = _designs(claim, request)
+    found = sample(factors_of(claim, request), 2 * count)
+    return tuple([u for u in found if _runs(u.changes, designs)][:count])
+
+
+def _designs(claim: Claim, request: Request) -> dict[str, tuple[Any, ...]]:
+    studies = (registry.study(name) for name in claim.studies)
+    return {study.id: plan.design_cells(study, _coarse(request), {}) for study in studies}
+
+
+def _runs(changes: Mapping[str, Any], designs: Mapping[str, tuple[Any, ...]]) -> bool:
+    """Whether every cell takes the changes."""
+    try:
+        for study, own in designs.items():
+            for cell in own:
+                registry.study(study).resolve(cells.override(cell, changes))
+    except BadInput:
+        return False
+    return True
+
+
+def carried(claim: Claim, request: Request, ledger: Ledger) -> int:
+    """How many universes the verdict on a claim needs, judged by what the ledger holds."""
+    count = CARRIED[request.scale]
+    if claim.kind in CARRIES:
+        return count
+    if claim.kind in CAUTIOUS and count:
+        records = plan.records_for(claim, request, ledger, {})
+        failing = not records.missing and court.measure(claim, records).outcome == "contradicted"
+        return CARRIED["quick"] if failing else 0
+    return 0
+
+
+def multiverse(claim: Claim, request: Request, ledger: Ledger, count: int) -> Multiverse:
+    """What the ledger says of the claim's universes. Nothing is run here."""
+    factors = factors_of(claim, request)
+    universes = universes_of(claim, request, count)
+    rows = tuple(_row(claim, u, _records(claim, u, request, ledger)) for u in universes)
+    outcomes: list[UniverseOutcome] = [row.outcome for row in rows]
+    confirmed = [
+        (a, b)
+        for a, b, _ in opposite_neighbours(factors, universes, outcomes)[:PAIRS]
+        if all(_again(claim, rows[k], request, ledger) == outcomes[k] for k in (a, b))
+    ]
+    found = tally(factors, universes, outcomes, confirmed)
+    return Multiverse(claim.id, _coarse(request).scale, factors, rows, found)
+
+
+def tasks_for(claim: Claim, request: Request, ledger: Ledger, count: int) -> list[Task]:
+    """The runs of the universes, and, once those are made, of opposite pairs on fresh seeds."""
+    universes = universes_of(claim, request, count)
+    tasks = [task for u in universes for task in _tasks(claim, u, _coarse(request))]
+    if ledger.finished(tasks) != {task.identity for task in tasks}:
+        return tasks
+    factors = factors_of(claim, request)
+    rows = [_row(claim, u, _records(claim, u, request, ledger)) for u in universes]
+    outcomes: list[UniverseOutcome] = [row.outcome for row in rows]
+    pairs = opposite_neighbours(factors, universes, outcomes)[:PAIRS]
+    again = dict.fromkeys(k for a, b, _ in pairs for k in (a, b))
+    return tasks + [t for k in again for t in _tasks(claim, universes[k], _fresh(request))]
+
+
+def rounds(
+    claims: Sequence[Claim], request: Request, ledger: Ledger, count: int | None = None
+) -> Iterator[list[Task]]:
+    """The runs that universes still need, round by round, each a function of the records so far.
+
+    `count` asks for so many universes of every claim; without it each claim gets what its kind
+    carries.
+    """
+    while True:
+        unique: dict[str, Task] = {}
+        for claim in claims:
+            wanted = carried(claim, request, ledger) if count is None else count
+            if wanted:
+                for task in tasks_for(claim, request, ledger, wanted):
+                    unique.setdefault(task.identity, task)
+        tasks = list(unique.values())
+        have = ledger.finished(tasks)
+        missing = [t for t in tasks if t.identity not in have and not ledger.has_failed(t)]
+        if not missing:
+            return
+        yield tasks
+
+
+def tallies(claims: Iterable[Claim], request: Request, ledger: Ledger) -> dict[str, Multiverse]:
+    """The multiverse of every claim whose verdict carries one."""
+    wanted = {claim.id: (claim, carried(claim, request, ledger)) for claim in claims}
+    return {
+        name: multiverse(claim, request, ledger, count)
+        for name, (claim, count) in wanted.items()
+        if count
+    }
+
+
+def _coarse(request: Request) -> Request:
+    return replace(request, scale=COARSE[request.scale])
+
+
+def _fresh(request: Request) -> Request:
+    return replace(_coarse(request), seed=request.seed + FRESH)
+
+
+def _tasks(claim: Claim, universe: Universe, request: Request) -> list[Task]:
+    return plan.tasks_for(claim.studies, request, universe.changes, every_seed=True)
+
+
+def _records(claim: Claim, universe: Universe, request: Request, ledger: Ledger) -> Records:
+    return ledger.records(_tasks(claim, universe, _coarse(request)))
+
+
+def _again(claim: Claim, row: Row, request: Request, ledger: Ledger) -> UniverseOutcome:
+    records = ledger.records(_tasks(claim, row.universe, _fresh(request)))
+    return _row(claim, row.universe, records).outcome
+
+
+def _row(claim: Claim, universe: Universe, records: Records) -> Row:
+    if not records or records.missing:
+        return Row(universe, "undecided", None)
+    measured = court.measure(claim, records)
+    rests_on = court.decisive(measured)
+    effect = rests_on.effect if rests_on else None
+    if sum(bool(r.diverged) for r in records) > len(records) / 2:
+        return Row(universe, "diverged", effect)
+    known: dict[Outcome, UniverseOutcome] = {
+        "supported": "supported",
+        "contradicted": "contradicted",
+    }
+    return Row(universe, known.get(measured.outcome, "undecided"), effect)
