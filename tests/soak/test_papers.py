@@ -1,13 +1,23 @@
-"""Whole papers at scale smoke: every control is rejected, the page is whole, nothing failed."""
+"""Whole papers at scale smoke: what the court demands of every verdict, and of the page."""
 
 import json
 
 import pytest
 
+from attnlab.evidence.court import unmoved_scalars
+from attnlab.lab import ledger as ledgers
+from attnlab.lab import plan, registry
+
 pytestmark = pytest.mark.soak
 
+KEYS = {
+    "id", "kind", "scale", "verdict", "reason", "source", "stated", "cutoff", "universes",
+    "second_route", "readings", "effect", "trials", "failed_runs", "diverged_runs", "hypotheses",
+    "controls", "constants", "informative", "tightness", "flips", "seconds",
+}  # fmt: skip
 
-@pytest.fixture(scope="module", params=["yang2024", "deora2023", "li2023"])
+
+@pytest.fixture(scope="module", params=["toy", "yang2024", "deora2023", "li2023"])
 def reproduced(request, attnlab, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     attnlab.timeout = 1500
@@ -15,9 +25,12 @@ def reproduced(request, attnlab, tmp_path_factory):
     return request.param, folder
 
 
-def test_every_control_is_rejected_with_the_gate_off(reproduced):
-    _, folder = reproduced
-    verdicts = json.loads((folder / "verdicts.json").read_text())
+@pytest.fixture(scope="module")
+def verdicts(reproduced):
+    return json.loads((reproduced[1] / "verdicts.json").read_text())
+
+
+def test_every_control_is_rejected_with_the_gate_off(verdicts):
     blunt = [
         (v["id"], c["name"], c["verdict"])
         for v in verdicts
@@ -27,6 +40,60 @@ def test_every_control_is_rejected_with_the_gate_off(reproduced):
     assert blunt == []
     assert all(v["failed_runs"] == 0 for v in verdicts)
     assert all(v["trials"] > 0 for v in verdicts)
+
+
+def test_the_json_of_a_verdict_is_whole_and_has_no_number_that_is_none(reproduced, verdicts):
+    text = (reproduced[1] / "verdicts.json").read_text()
+    assert not {"NaN", "Infinity", "-Infinity"} & set(text.replace(",", " ").split())
+    for verdict in verdicts:
+        assert verdict.keys() >= KEYS, verdict["id"]
+        assert verdict["reason"], verdict["id"]
+        assert {"text", "owner", "why"} <= verdict["cutoff"].keys()
+        assert "-0.00" not in verdict["reason"]
+        assert " inf" not in verdict["reason"]
+
+
+def test_rule_1_no_supported_has_an_allowed_reading_that_is_not(verdicts):
+    for verdict in verdicts:
+        if verdict["universes"]:  # a figure or remark is what its universes say
+            continue
+        allowed = {r["verdict"] for r in verdict["readings"] if r["allowed"]}
+        if verdict["verdict"] in ("supported", "contradicted", "vacuous"):
+            word = "contradicted" if verdict["verdict"] == "contradicted" else "supported"
+            assert allowed == {word}, verdict["id"]
+        if verdict["verdict"] == "depends":
+            assert {"supported", "contradicted"} <= allowed, verdict["id"]
+
+
+def test_rule_2_no_contradicted_is_without_a_second_route_that_agrees(verdicts):
+    for verdict in verdicts:
+        if verdict["verdict"] == "contradicted":
+            assert verdict["second_route"], verdict["id"]
+            assert verdict["second_route"]["agrees"] is True, verdict["id"]
+            assert not verdict["flips"], verdict["id"]
+
+
+def test_vacuous_is_said_only_after_a_search(verdicts):
+    for verdict in verdicts:
+        if verdict["verdict"] == "vacuous":
+            assert verdict["kind"] == "bound"
+            assert verdict["informative"]["share"] == 0
+            assert "searched:" in verdict["reason"]
+
+
+def test_rule_5_no_scalar_is_equal_over_a_claim_and_all_its_controls(reproduced):
+    paper, folder = reproduced
+    request = plan.Request("smoke")
+    with ledgers.reading(folder) as ledger:
+        unmoved = {
+            claim.id: unmoved_scalars(
+                claim,
+                plan.records_for(claim, request, ledger, {}),
+                plan.variant_records(claim, request, ledger),
+            )
+            for claim in registry.paper(paper).claims
+        }
+    assert {name: found for name, found in unmoved.items() if found} == {}
 
 
 def test_every_figure_is_drawn_and_on_the_page(reproduced, attnlab):
