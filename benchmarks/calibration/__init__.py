@@ -1,0 +1,1 @@
+"""The court on trial: see `__main__`."""
