@@ -119,7 +119,18 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise BadInput(f"--set {text!r} is not of the form name=value; write e.g. --set m=4096")
-        parsed[name.strip()] = value.strip()
+        name, value = name.strip(), value.strip()
+        if name in parsed:
+            raise BadInput(
+                f"--set {name} was given twice, {parsed[name]} and {value}; a setting takes one "
+                "value: leave one of them out"
+            )
+        if "," in value or value[0] in "[({":
+            raise BadInput(
+                f"--set {name}={value} is a list; a setting takes one value, and a design decides "
+                "which levels it runs: give one, or leave it out"
+            )
+        parsed[name] = value
     return parsed
 
 

@@ -1,5 +1,6 @@
 """What the commands share: options, ids into claims and figures, runs, and ways to print."""
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -158,6 +159,12 @@ def write(path: Path, data: bytes) -> None:
     """Write a file and say so."""
     drawings.replace_file(path, data)
     say(f"wrote {path}")
+
+
+def finite(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for JSON, which has no infinite number: null stands for it."""
+    gone = [k for k, v in row.items() if isinstance(v, float) and not math.isfinite(v)]
+    return {**row, **dict.fromkeys(gone)}
 
 
 def pretty(value: Any) -> bytes:

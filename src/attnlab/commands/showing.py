@@ -1,14 +1,16 @@
 """Commands that look something up and run nothing."""
 
+import math
 from dataclasses import asdict, dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
+import numpy as np
 import tyro
 from tyro.conf import Positional, arg
 
-from attnlab.commands.common import Folder, Id, Json, Scale, print_or_write, write
-from attnlab.core import BadInput
+from attnlab.commands.common import Folder, Id, Json, Scale, finite, print_or_write, write
+from attnlab.core import BadInput, Bound, BoundsTable
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
 
@@ -35,14 +37,15 @@ class Show:
     """A paper, claim, figure, hypothesis or study, e.g. yang2024.theorem_3_1."""
     scale: Scale = "quick"
     """The scale whose design is shown."""
+    json: Json = None
 
     def run(self) -> int:
-        from attnlab.report import terminal
-        from attnlab.report.show import show
+        from attnlab.report.show import show, show_json
 
         request = plan.Request(self.scale)  # type: ignore[arg-type]
         target = registry.resolve(self.id)
-        terminal.output().print(show(target, self.id, request))
+        table = show(target, self.id, request)
+        print_or_write(table, self.json, lambda: show_json(target, request))
         return 0
 
 
@@ -99,14 +102,17 @@ class ShowLedger:
 
     dir: Folder
     """A folder of results."""
+    failures: bool = False
+    """Why runs failed: the error and the end of its traceback, for each attempt."""
     json: Json = None
 
     def run(self) -> int:
         from attnlab.report import terminal
 
         with ledgers.reading(self.dir) as ledger:
-            rows = ledger.summary()
-        print_or_write(terminal.ledger_table(rows), self.json, lambda: rows)
+            rows = ledger.failures() if self.failures else ledger.summary()
+        table = terminal.failures_table(rows) if self.failures else terminal.ledger_table(rows)
+        print_or_write(table, self.json, lambda: rows)
         return 0
 
 
@@ -159,10 +165,24 @@ class Bounds:
             prog=f"attnlab bounds {name}",
             args=rest,
         )
-        rows = paper.bounds.rows(sizes)
+        rows = _rows(name, paper.bounds, sizes)
         table = terminal.bounds_table(name, rows)
-        print_or_write(table, json, lambda: [asdict(row) for row in rows])
+        print_or_write(table, json, lambda: [finite(asdict(row)) for row in rows])
         return 0
+
+
+def _rows(name: str, bounds: BoundsTable, sizes: Any) -> tuple[Bound, ...]:
+    """The bounds at given sizes; a sentence where they leave the numbers a computer has."""
+    too_far = f"the bounds of {name} cannot be computed at these sizes"
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            rows = bounds.rows(sizes)
+    except (ArithmeticError, ValueError) as error:
+        raise BadInput(f"{too_far} ({error}); give less extreme ones") from None
+    lost = [row.name for row in rows if math.isnan(row.value)]
+    if lost:
+        raise BadInput(f"{too_far} ({lost[0]} is not a number); give less extreme ones")
+    return rows
 
 
 def _with_help(settings: type) -> Any:

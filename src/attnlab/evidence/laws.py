@@ -113,7 +113,7 @@ class Range:
             return missing
         found = values[good]
         interval = (
-            mean_interval(found, level=level)
+            mean_interval(found, level=level, skewed=True)
             if self.over == "mean"
             else median_interval(found, level=level)
         )
@@ -345,8 +345,9 @@ class Power:
         known = np.isfinite(x)
         levels = len(set(x[known]))
         if levels < LEAST_LEVELS:
-            return Finding("inconclusive", None, f"{levels} levels of {axis(self.along).name}; "
-                           f"an exponent needs {LEAST_LEVELS}")  # fmt: skip
+            few = f"{levels} level" + ("" if levels == 1 else "s")
+            return Finding("inconclusive", None, f"the runs have {few} of {axis(self.along).name}, "
+                           f"and an exponent needs {LEAST_LEVELS}: leave it free")  # fmt: skip
         fit = fit_exponent(x[known], y[known], level=level)
         name = f"exponent of {what} in {axis(self.along).name}"
         effect = Effect(name, fit.exponent, fit.low, fit.high)

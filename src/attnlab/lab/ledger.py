@@ -313,6 +313,12 @@ def _explained(path: Path) -> Iterator[None]:
         ) from None
 
 
+def last_lines(message: str, count: int) -> str:
+    """The error itself, which a worker puts first, and the end of its traceback."""
+    head, *trace = [line for line in message.splitlines() if line.strip()] or ["no message"]
+    return "\n".join([head, *(trace[-(count - 1) :] if count > 1 else [])])
+
+
 def _code_of_study(study: str) -> str | None:
     try:
         return fingerprint.code(registry.paper_of(registry.study(study)).package)

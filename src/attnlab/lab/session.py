@@ -18,7 +18,7 @@ from rich.progress import Progress as Bar
 from attnlab.core import BadInput
 from attnlab.lab import runner
 from attnlab.lab.executors import Executor, LocalExecutor, available_cores
-from attnlab.lab.ledger import Ledger
+from attnlab.lab.ledger import Ledger, last_lines
 from attnlab.lab.plan import Task
 
 INTERRUPTED = 130
@@ -66,8 +66,9 @@ def compute(
         sys.exit(INTERRUPTED)
     if progress.failed:
         console.print(
-            f"{progress.failed} runs failed and are counted as such; "
-            f"`attnlab ledger {ledger.path.parent}` shows how, and the same command tries again",
+            f"{progress.failed} runs failed and are counted as such; the last one: "
+            f"{last_lines(ledger.failures()[-1]['message'], 1)}; `attnlab ledger "
+            f"{ledger.path.parent} --failures` shows why, and the same command tries again",
             highlight=False,
             soft_wrap=True,
         )
@@ -103,11 +104,14 @@ def _executor(workers: int | None, dask: str | None, most: int) -> Iterator[Exec
 def _shown(console: Console, total: int) -> Iterator:
     """A progress bar on a terminal; elsewhere a line at each tenth."""
     if not console.is_terminal:
-        tenths = 0
+        tenths, started = 0, False
 
         def notify_lines(progress: runner.Progress) -> None:
-            nonlocal tenths
+            nonlocal tenths, started
             ended = progress.done + progress.failed
+            if not started:
+                started = True
+                console.print("  compiling the first programs", highlight=False)
             if ended * 10 // total > tenths:
                 tenths = ended * 10 // total
                 console.print(f"  {ended}/{total} runs{_troubles(progress)}", highlight=False)
@@ -115,7 +119,7 @@ def _shown(console: Console, total: int) -> Iterator:
         yield notify_lines
         return
     columns = (
-        TextColumn("runs"),
+        TextColumn("{task.fields[doing]}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[troubles]}"),
@@ -124,11 +128,14 @@ def _shown(console: Console, total: int) -> Iterator:
         TimeRemainingColumn(elapsed_when_finished=False),
     )
     with Bar(*columns, console=console) as bar:
-        line = bar.add_task("runs", total=total, troubles="")
+        # Nothing has ended yet: the workers start and compile, which takes a while.
+        line = bar.add_task("runs", total=total, troubles="", doing="compiling")
 
         def notify_bar(progress: runner.Progress) -> None:
             ended = progress.done + progress.failed
-            bar.update(line, completed=ended, troubles=_troubles(progress).strip(", "))
+            doing = "runs" if ended else "compiling"
+            troubles = _troubles(progress).strip(", ")
+            bar.update(line, completed=ended, troubles=troubles, doing=doing)
 
         yield notify_bar
 

@@ -69,10 +69,14 @@ def draw(
     numbers: dict[str, Float[Array, ""]],
     *,
     shared: Array | bool = False,
+    queries_as_keys: Array | bool = False,
     scheme: Scheme = "assumption_1",
     direction: Direction = "random",
 ) -> Start:
-    """Draw the first weights. `numbers`: sigma, delta, xi (and c0 for the printed scheme)."""
+    """Draw the first weights. `numbers`: sigma, delta, xi (and c0 for the printed scheme).
+
+    `queries_as_keys` takes r_j = q_j for every j, where Assumption 1 asks it of the first two.
+    """
     for_O, for_a, for_heads = jax.random.split(key, 3)
     D = sizes.m_a * (sizes.H if sizes.combination == "concat" else 1)
     W_O = normal(for_O, (sizes.m, D), 1.0) * numbers["xi"]
@@ -83,7 +87,7 @@ def draw(
     else:
         # Not vmapped: a draw in two dimensions takes long to compile (see numerics.random).
         heads = [
-            _head(k, sizes, patterns, numbers, direction)
+            _head(k, sizes, patterns, numbers, direction, queries_as_keys)
             for k in jax.random.split(for_heads, sizes.H)
         ]
         W_V, W_K, W_Q, features = jax.tree.map(lambda *x: jnp.stack(x), *heads)
@@ -104,13 +108,15 @@ def _head(
     patterns: Float[Array, "M d"],
     numbers: dict[str, Float[Array, ""]],
     direction: Direction,
+    queries_as_keys: Array | bool,
 ) -> tuple[Array, Array, Array, Features]:
     keys = jax.random.split(key, 6)
     M = sizes.M
     # Drawn whole and cut to M columns, so that padding M does not change the draw.
     p, q = orthonormal(keys[0], sizes.m_a), orthonormal(keys[1], sizes.m_b)
-    # The queries' features: those of the keys for the first two, and another basis of the rest.
-    r = q.at[:, 2:].set(q[:, 2:] @ orthonormal(keys[2], sizes.m_b - 2))
+    # The queries' features: those of the keys, or for all but the first two another basis.
+    other_basis = q.at[:, 2:].set(q[:, 2:] @ orthonormal(keys[2], sizes.m_b - 2))
+    r = jnp.where(queries_as_keys, q, other_basis)
     p, q, r = p[:, :M], q[:, :M], r[:, :M]
     if direction == "random":
         of_value, of_key, of_query = (

@@ -1,6 +1,7 @@
 """Everything about one id, as `show` prints it."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group
@@ -148,6 +149,86 @@ def _study(study: Study, request: Request) -> list[Any]:
         other = values_text(values) if values != [row["default"]] else ""
         cells = (row["name"], row["symbol"], row["default"], other, row["origin"], row["help"])
         table.add_row(*(Text(str(x)) for x in cells))
+    choices = _items("choices that the paper leaves open", _choices(study, here))
     runs = f"{len(design.cells)} cells x {design.trials} seeds at scale {request.scale}"
     head = Text(f"study {study.id}: {study.summary} ({runs})", style="bold")
-    return [head, Padding(table, (0, 0, 1, 2))]
+    return [head, Padding(table, (0, 0, 1, 2)), *choices]
+
+
+def _choices(study: Study, here: dict[str, list[Any]]) -> Iterable[str]:
+    """Each open setting with the values that a reader could have chosen, and why."""
+    for row in origins(study.settings):
+        others = [f"{k} ({why})" for k, why in row["alternatives"].items()]
+        if others:
+            yield f"{row['name']} = {values_text(here[row['name']])}; or {'; or '.join(others)}"
+
+
+# --- JSON -------------------------------------------------------------------------------------
+
+
+def show_json(target: Target, request: Request) -> dict[str, Any]:
+    """The same as data: claims, figures, hypotheses, and the studies with their settings."""
+    items = (*target.claims, *target.figures)
+    used = {s for item in items for s in item.studies} | {s.id for s in target.studies}
+    return {
+        "paper": target.paper.id,
+        "claims": [_claim_json(claim) for claim in target.claims],
+        "figures": [
+            {"id": f.id, "title": f.title, "caption": f.caption, "studies": list(f.studies)}
+            for f in target.figures
+        ],
+        "hypotheses": [
+            {"id": a.id, "title": a.title, "statement": a.statement, "source": str(a.source)}
+            for a in target.assumptions
+        ],
+        "studies": [_study_json(s, request) for s in target.paper.studies if s.id in used],
+    }
+
+
+def _claim_json(claim: Claim) -> dict[str, Any]:
+    texts = ("id", "kind", "title", "statement", "stated", "measured", "why", "notes")
+    return {
+        **{name: getattr(claim, name) for name in texts},
+        "source": str(claim.source),
+        "studies": list(claim.studies),
+        "parts": [
+            {
+                "name": part.name,
+                "scalar": part.scalar.name,
+                "cutoff": part.law.cutoff(),
+                "owner": part.law.owner,
+                "reading": part.reading,
+                "path": part.path,
+                "studies": list(part.studies),
+            }
+            for part in claim.parts
+        ],
+        "readings": [asdict(reading) for reading in claim.readings],
+        "controls": [
+            {"name": c.name, "description": c.description, "part": c.part}
+            | {"changes": dict(c.changes)}
+            for c in claim.controls
+        ],
+        "second_routes": [route.name for route in claim.routes],
+    }
+
+
+def _study_json(study: Study, request: Request) -> dict[str, Any]:
+    design, here = study.designs[request.scale], levels(study, request)
+    return {
+        "id": study.id,
+        "summary": study.summary,
+        "scale": request.scale,
+        "cells": len(design.cells),
+        "seeds": design.trials,
+        "settings": [
+            {
+                **{k: row[k] for k in ("name", "symbol", "default", "origin", "help")},
+                "values": here[row["name"]],
+                "alternatives": [
+                    {"value": value, "reason": why} for value, why in row["alternatives"].items()
+                ],
+            }
+            for row in origins(study.settings)
+        ],
+    }

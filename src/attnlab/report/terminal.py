@@ -1,5 +1,6 @@
 """What the command line prints: verdicts, `list`, bounds, hypotheses, the state of a ledger."""
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from rich.text import Text
 from attnlab.claims import Assumption, Claim, Verdict
 from attnlab.core import Bound, Paper
 from attnlab.evidence.words import met_text, miss_text, number, requirement
+from attnlab.lab.ledger import last_lines
 from attnlab.lab.registry import assumptions
 from attnlab.report.hypotheses import Row, merged
 from attnlab.report.verdicts import counts, cutoff_text, measured_and_more, news_first
@@ -174,7 +176,20 @@ def ledger_table(rows: Iterable[dict[str, Any]]) -> Table:
     return table
 
 
+def failures_table(rows: Iterable[dict[str, Any]]) -> Table:
+    """Why attempts gave no record, a row each: the error and the end of its traceback."""
+    table = Table(title="attempts that gave no record", title_justify="left")
+    for heading in ("study", "seed", "how", "why"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        why = last_lines(row["message"], 4)
+        table.add_row(escape(row["study"]), str(row["seed"]), row["kind"], escape(why))
+    return table
+
+
 def output() -> Console:
     """The console of results. Wide when it is no terminal, so that a pipe gets whole rows."""
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=160)
+    if console.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+        return console  # rich honours COLUMNS
+    return Console(highlight=False, width=160)

@@ -44,6 +44,7 @@ def numbers(cell: TrainingSettings) -> dict[str, Any]:
         "shuffled_order": cell.order == "shuffled",
         "shuffled_labels": cell.labels == "shuffled",
         "shared": cell.output_weights == "shared",
+        "queries_as_keys": cell.queries == "keys",
         "stop": cell.stop == "zero_loss",
         "score_gain": float(cell.attention != "uniform"),
         "score_rate": float(cell.attention == "trained"),

@@ -128,6 +128,7 @@ def _initial(of: Program, keys: dict[str, PRNGKeyArray], data: dict[str, Array])
         readouts.mean_directions(data),
         data,
         shared=data["shared"],
+        queries_as_keys=data["queries_as_keys"],
         scheme=of.initial,  # pyright: ignore[reportArgumentType]
         direction=of.error,  # pyright: ignore[reportArgumentType]
     )

@@ -37,6 +37,16 @@ class TrainingSettings:
             0.1: "smaller still: nearer the flow",
         },
     )
+    queries: Literal["other", "keys"] = setting(
+        "other",
+        origin="inferred",
+        samples=False,
+        help="first queries beyond the first two patterns: another basis, or those of the keys",
+        alternatives={
+            "keys": "the printed first model has W_Q = W_K",
+            "other": "Assumption 1 asks q_j = r_j of the first two patterns only",
+        },
+    )
     stop: Literal["zero_loss", "fixed"] = setting(
         "zero_loss",
         origin="inferred",
