@@ -14,7 +14,10 @@ from attnlab.evidence.intervals import (
     decide_at_least,
     decide_at_most,
     decide_equal,
+    exact_share,
     mean_interval,
+    median_interval,
+    share_interval,
     wilson,
 )
 
@@ -196,3 +199,51 @@ def test_a_wider_interval_never_flips_a_decision(low, width, law, left, right):
     for decide in (decide_at_least, decide_at_most, lambda a, b, c: decide_equal(a, b, c, 0.5)):
         narrow, wide = decide(low, high, law), decide(low - left, high + right, law)
         assert wide in (narrow, "inconclusive")
+
+
+# --- ends that decide, so each must miss rarely enough on its own side ------------------------
+
+
+@pytest.mark.parametrize("interval", [exact_share, share_interval])
+@pytest.mark.parametrize("truth", [0.5, 0.9, 0.95, 0.99])
+def test_either_end_of_a_share_misses_in_at_most_five_percent(interval, truth):
+    from scipy.stats import binom
+
+    for n in (1, 2, 4, 5, 10, 17, 30, 60, 100, 299):
+        found = [interval(k, n) for k in range(n + 1)]
+        chance = binom.pmf(np.arange(n + 1), n, truth)
+        assert chance @ [i.low > truth for i in found] <= 0.05
+        assert chance @ [i.high < truth for i in found] <= 0.05
+
+
+def test_a_share_certifies_and_is_no_narrower_than_wilson():
+    assert exact_share(299, 299).low >= 0.99 > exact_share(298, 298).low
+    for k, n in ((0, 3), (16, 17), (30, 60), (299, 299)):
+        wide, score = share_interval(k, n), wilson(k, n)
+        assert wide.low <= score.low <= wide.value <= score.high <= wide.high
+
+
+@pytest.mark.parametrize("n", [5, 8, 20, 51])
+def test_either_end_of_a_median_misses_in_at_most_five_percent(n):
+    draws = np.random.default_rng(0).exponential(size=(4000, n))
+    found = [median_interval(row) for row in draws]
+    assert np.mean([i.low > np.log(2) for i in found]) < 0.06
+    assert np.mean([i.high < np.log(2) for i in found]) < 0.06
+    assert all(i.low <= i.value <= i.high for i in found)
+
+
+def test_too_few_values_have_no_interval_of_their_median():
+    assert median_interval([1, 2, 3, 4]).high == np.inf
+    assert median_interval([2.0, 2.0]).high == 2.0
+    assert np.isnan(median_interval([]).low)
+
+
+def test_a_skewed_mean_moves_the_end_on_the_side_of_the_tail():
+    values = [1.0, 1.1, 0.9, 1.0, 5.0]
+    plain, moved = mean_interval(values), mean_interval(values, skewed=True)
+    assert moved.low == plain.low
+    assert moved.high > plain.high
+    mirrored = mean_interval(np.negative(values), skewed=True)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-moved.high, -moved.low))
+    tiny = mean_interval(1e-150 * np.array(values), skewed=True)
+    assert tiny.high == pytest.approx(1e-150 * moved.high)
