@@ -16,7 +16,7 @@ import difflib
 import functools
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, get_type_hints
 
 import msgspec
@@ -36,6 +36,7 @@ def setting(
     symbol: str = "",
     samples: bool = True,
     alternatives: Mapping[Any, str] | None = None,
+    matters: Callable[[Any], bool] = lambda cell: True,
 ) -> Any:
     """Declare one field of a settings class.
 
@@ -43,10 +44,11 @@ def setting(
     `symbol` is the paper's letter. `samples` is False for what does not change the random draw.
     `alternatives` are the values that an attentive reader of the paper could have chosen instead,
     each with the reason; on a default that the paper gives they concern designs that depart from
-    it.
+    it. `matters` says of a cell whether the choice can change anything there.
     """
-    metadata = {"origin": origin, "help": help, "symbol": symbol, "samples": samples}
-    metadata["alternatives"] = dict(alternatives or {})
+    metadata: dict[str, Any] = {"origin": origin, "help": help, "symbol": symbol}
+    metadata["samples"] = samples
+    metadata |= {"alternatives": dict(alternatives or {}), "matters": matters}
     return dataclasses.field(default=default, metadata=metadata)
 
 

@@ -8,12 +8,14 @@ that differ in one choice and are decided oppositely are run again on fresh seed
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from attnlab import cells
 from attnlab.claims import Claim, Effect, Kind, Outcome, Tally, UniverseOutcome
 from attnlab.core import BadInput, Records, Scale
 from attnlab.evidence import court
+from attnlab.evidence.statement import decisive_parts
 from attnlab.evidence.universes import (
     Factor,
     Universe,
@@ -62,8 +64,8 @@ class Multiverse:
 def factors_of(claim: Claim, request: Request) -> tuple[Factor, ...]:
     """The choices that the paper leaves open in the claim's studies.
 
-    A setting that the design itself varies is no factor, nor is one that the user has set, and a
-    value that some cell refuses is no level.
+    A setting that the design itself varies is no factor, nor is one that the user has set or that
+    changes nothing there, and a value that some cell refuses is no level.
     """
     designs = _designs(claim, request)
     open_choices: dict[str, dataclasses.Field[Any]] = {}
@@ -80,7 +82,8 @@ def _factor(
 ) -> Factor | None:
     having = [own for own in designs.values() if all(hasattr(cell, field.name) for cell in own)]
     values = [{getattr(cell, field.name) for cell in own} for own in having]
-    if any(len(own) > 1 for own in values):
+    matters = field.metadata["matters"]
+    if any(len(own) > 1 for own in values) or not any(map(matters, chain(*having))):
         return None
     everywhere = set().union(*values)
     designed = next(iter(everywhere)) if len(everywhere) == 1 else "as designed"
@@ -197,7 +200,13 @@ def _fresh(request: Request) -> Request:
 
 
 def _tasks(claim: Claim, universe: Universe, request: Request) -> list[Task]:
-    return plan.tasks_for(claim.studies, request, universe.changes, every_seed=True)
+    """The runs of one universe: of the cells that decide, asides are left out."""
+    parts = decisive_parts(claim)
+    return [
+        task
+        for task in plan.tasks_for(claim.studies, request, universe.changes, every_seed=True)
+        if any(task.study.id in p.studies and p.cells(task.cell) for p in parts)
+    ]
 
 
 def _records(claim: Claim, universe: Universe, request: Request, ledger: Ledger) -> Records:

@@ -1,5 +1,6 @@
 """A claim over its universes, as a person sees it: a strip of universes, a table, JSON."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from attnlab.claims import UNIVERSE_OUTCOMES, LevelTally, UniverseOutcome
 from attnlab.evidence.universes import Factor
-from attnlab.evidence.words import effect_text, number
+from attnlab.evidence.words import effect_text, interval, number
 from attnlab.lab.multiverse import Multiverse, Row
 from attnlab.report.drawings import save_picture
 from attnlab.report.verdicts import effect_json
@@ -37,7 +38,8 @@ def as_json(found: Multiverse) -> dict[str, Any]:
         "scale": found.scale,
         "verdict": found.tally.outcome,
         "reason": found.tally.reason,
-        "flips": found.tally.flips,
+        "flips": found.tally.flips or None,
+        "largest_move": largest_move(found) or None,
         "counts": dict(found.tally.counts),
         "factors": [
             {
@@ -70,10 +72,32 @@ def _level(factor: Factor, tallied: LevelTally) -> dict[str, Any]:
     }
 
 
+def largest_move(found: Multiverse) -> str:
+    """Which single choice moves the effect most, in a sentence; nothing without two effects."""
+    base = found.rows[0].effect if found.rows else None
+    if base is None:
+        return ""
+    neighbours = [
+        (row.universe, row.effect)
+        for row in found.rows[1:]
+        if len(row.universe.changes) == 1 and row.effect and row.effect.name == base.name
+    ]
+    finite = [(u, e) for u, e in neighbours if math.isfinite(e.value - base.value)]
+    if not finite:
+        return ""
+    universe, effect = max(finite, key=lambda pair: abs(pair[1].value - base.value))
+    return (
+        f"no single choice moves it more than {universe}: {base.name} {number(base.value)}"
+        f"{interval(base)} as designed, {number(effect.value)}{interval(effect)} there"
+    )
+
+
 def table(found: Multiverse) -> Group:
     """The outcome in a sentence, then the shares by level of each choice."""
     title = f"{found.claim}: {found.tally.outcome} over {len(found.rows)} universes"
-    head = Text(f"{title} (designs of scale {found.scale})\n{found.tally.reason}\n", style="bold")
+    title += f" (designs of scale {found.scale})"
+    sentences = [title, found.tally.reason, largest_move(found)]
+    head = Text("\n".join(text for text in sentences if text) + "\n", style="bold")
     if not found.factors:
         return Group(head, Text("its studies have no setting that the paper leaves open"))
     levels = Table(box=None)

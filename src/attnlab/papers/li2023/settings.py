@@ -1,7 +1,7 @@
 """Settings of the li2023 studies: data, network, first model, training, sparsification, engine."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from attnlab.core import BadInput, setting
 from attnlab.data.pattern_sizes import pattern_counts, require_fractions, require_patterns
@@ -18,6 +18,10 @@ Optimiser = Literal[
 CAPACITIES = (128, 512, 2048, 8192)
 """Rows that a compiled program has room for: N itself is data."""
 LARGEST_APPROXIMATE_NOISE = 0.05
+
+
+def _prunes(cell: Any) -> bool:
+    return cell.selector != "none"
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,7 @@ class TrainingSettings:
         samples=False,
         help="left out of the softmax, or set to zero",
         alternatives={"zeroed": "a removed token set to zero still takes part in the softmax"},
+        matters=_prunes,
     )
     positions: Literal["original", "renumbered"] = setting(
         "original",
@@ -191,6 +196,7 @@ class TrainingSettings:
         samples=False,
         help="output weights of a kept token: of its first position, or counted among the kept",
         alternatives={"renumbered": "the network is written for the kept tokens, numbered anew"},
+        matters=_prunes,
     )
     prune_at: Literal["both", "test"] = setting(
         "both",
@@ -198,6 +204,7 @@ class TrainingSettings:
         samples=False,
         help="in training and test, or at test only",
         alternatives={"test": "practitioners prune a trained model"},
+        matters=_prunes,
     )
     # --- measuring
     test_samples: int = setting(

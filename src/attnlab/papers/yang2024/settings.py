@@ -70,6 +70,7 @@ class TrainingSettings:
             1.0: "Condition 1's tilde with constant one",
             0.03: "smaller: the tilde hides logarithms",
         },
+        matters=lambda cell: cell.weights == "theory",
     )
     attention: Attention = setting(
         "trained", origin="paper", samples=False, help="frozen and uniform are controls"
@@ -81,6 +82,7 @@ class TrainingSettings:
         samples=False,
         help="end of the flow, in units of 1/rho(0)",
         alternatives={1000.0: "ten times as long"},
+        matters=lambda cell: cell.method == "flow",
     )
     target_loss: float = setting(
         0.0, origin="ours", samples=False, help="the flow stops at this loss; 0: at the horizon"
@@ -96,6 +98,7 @@ class TrainingSettings:
         samples=False,
         help="relative tolerance of the flow's solver",
         alternatives={1e-8: "a hundred times as fine"},
+        matters=lambda cell: cell.method == "flow",
     )
     probes: Literal["auto", "words", "neurons"] = setting(
         "words",
