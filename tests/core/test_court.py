@@ -237,6 +237,13 @@ def test_rule_3_a_supported_that_flips_says_so_and_a_contradicted_one_is_inconcl
     assert verdict(claim, records()).flips == ""
 
 
+def test_rule_3_a_dependence_that_flips_says_so():
+    found = verdict(two(), records(NEAR, np.add(NEAR, 0.45)))
+    assert found.outcome == "depends"
+    assert "twice their distance" in found.flips
+    assert found.flips in found.reason
+
+
 def test_rule_3_a_cutoff_of_the_paper_is_not_moved():
     paper = make(law=Equal(1.0, 0.3, "mean", owner="paper"), routes=(agreeing(),))
     found = verdict(paper, shifted(0.45))

@@ -47,6 +47,7 @@ FAILED_SHARE = 0.1
 """Ours: the share of failed runs beyond which nothing is decided."""
 MOVES = (0.5, 2.0)
 """The flip test: a cutoff of ours is moved by these factors."""
+FLIPPED = ("supported", "contradicted", "depends")
 ROBUST_GROUPS = 5
 
 
@@ -84,7 +85,7 @@ def judge(
     outcome, reasons = _gated(claim, records, measurement, hypotheses)
     if not reasons:
         outcome = _over_universes(claim, outcome, universes)
-        if outcome in ("supported", "contradicted") and outcome == measurement.outcome:
+        if outcome in FLIPPED and outcome == measurement.outcome:
             flips = _flips(claim, records, outcome)
         if outcome == "contradicted":
             route = second_route(claim, records, variants)
@@ -269,7 +270,7 @@ def _decided(
     if outcome == "depends":
         by_reading = measurement.outcome == "depends"
         why = _dependence(measurement) if by_reading else "depends on choices that are left open"
-        return outcome, [why, sentence]
+        return outcome, [why, sentence, *([flips] if flips else [])]
     if outcome == "supported":
         if informative is not None and informative.share == 0:
             least = f"at best {number(informative.factor)} times what is trivial"
