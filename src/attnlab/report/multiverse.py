@@ -1,6 +1,7 @@
 """A claim over its universes, as a person sees it: a strip of universes, a table, JSON."""
 
 import math
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -127,24 +128,29 @@ def draw(found: Multiverse) -> Any:
     from matplotlib.figure import Figure as Drawing
 
     rows = sorted(found.rows, key=_order)
-    lines = [(factor, level) for factor in found.factors for level in factor.levels]
-    height = 2.6 + 0.2 * len(lines)
+    taken = {(f.name, row.universe.level(f)) for f in found.factors for row in rows}
+    lines = [(f, level) for f in found.factors for level in f.levels if (f.name, level) in taken]
+    height = 2.9 + 0.2 * len(lines)
     drawing = Drawing(figsize=(max(6.5, 0.26 * len(rows) + 3.2), height), layout="constrained")
     top, bottom = drawing.subplots(
         2, 1, sharex=True, height_ratios=[2.2, max(0.2 * len(lines), 0.4)], squeeze=True
     )
+    named = found.rows[0].effect.name if found.rows and found.rows[0].effect else "effect"
     for x, row in enumerate(rows):
-        _draw_effect(top, x, row)
+        _draw_effect(top, x, row, named)
         for y, (factor, level) in enumerate(lines):
-            taken = row.universe.level(factor) == level
+            here = row.universe.level(factor) == level
             bottom.plot(
-                x, y, "s" if taken else ".", ms=5 if taken else 1.5,
-                color=COLOURS[row.outcome] if taken else "#bbbbbb",
+                x, y, "s" if here else ".", ms=5 if here else 1.5,
+                color=COLOURS[row.outcome] if here else "#bbbbbb",
             )  # fmt: skip
-    named = next((row.effect.name for row in rows if row.effect), "effect")
-    top.set_ylabel("\n".join(_folded(named, 30)), fontsize=8)
-    top.set_title(f"{found.claim}: {found.tally.outcome}; {found.tally.reason}", fontsize=8,
-                  loc="left", wrap=True)  # fmt: skip
+    for index, factor in enumerate(found.factors):
+        own = [y for y, (f, _) in enumerate(lines) if f.name == factor.name]
+        if own and index % 2 == 0:
+            bottom.axhspan(own[0] - 0.5, own[-1] + 0.5, color="#f0f0f0", zorder=0)
+    top.set_ylabel("\n".join(textwrap.wrap(named, 30)), fontsize=8)
+    title = f"{found.claim}: {found.tally.outcome}; {found.tally.reason}"
+    top.set_title("\n".join(textwrap.wrap(title, 90)), fontsize=8, loc="left")
     for outcome in UNIVERSE_OUTCOMES:
         if found.tally.counts[outcome]:
             label = f"{outcome} ({found.tally.counts[outcome]})"
@@ -154,7 +160,11 @@ def draw(found: Multiverse) -> Any:
     bottom.set_yticks(range(len(lines)), labels, fontsize=7)
     bottom.set_ylim(len(lines) - 0.5, -0.5)
     bottom.set_xticks([])
-    bottom.set_xlabel(f"universes, by outcome and effect (designs of scale {found.scale})")
+    bottom.set_xlabel(
+        f"universes, by outcome and effect (designs of scale {found.scale});\n"
+        "dotted: another quantity decided, or none",
+        fontsize=8,
+    )
     return drawing
 
 
@@ -163,9 +173,9 @@ def save(found: Multiverse, folder: Path) -> list[Path]:
     return save_picture(f"{found.claim}.multiverse", draw(found), as_json(found), folder)
 
 
-def _draw_effect(panel: Any, x: int, row: Row) -> None:
+def _draw_effect(panel: Any, x: int, row: Row, named: str) -> None:
     colour, mark = COLOURS[row.outcome], MARKS[row.outcome]
-    if row.effect is None or row.effect.value != row.effect.value:
+    if row.effect is None or row.effect.name != named or not math.isfinite(row.effect.value):
         panel.axvline(x, color=colour, lw=0.6, ls=":")
         return
     ends = (row.effect.low, row.effect.high)
@@ -181,9 +191,3 @@ def _order(row: Row) -> tuple[int, float]:
 
 def _text(level: Any) -> str:
     return number(level) if isinstance(level, float) else str(level)
-
-
-def _folded(text: str, width: int) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, width)
