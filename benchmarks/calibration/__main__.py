@@ -109,7 +109,7 @@ def _shares(row: Row) -> str:
 
 POWER = {
     "AtMost, mean of 8": (0.0, 2.0),
-    "Share .9 of 20": (0.4, 1.0),
+    "Share .9 of 40": (0.5, 1.0),
     "Power, 7 levels of 4": (0.6, 1.6),
     "Monotone, 4 levels of 8": (-1.0, 1.0),
     "Paired ratio, 8 pairs": (0.3, 1.8),
@@ -145,7 +145,8 @@ def draw_power(path: Path, repetitions: int = 300) -> None:
         axes.axhline(ALLOWED, color="0.8", lw=1)
         axes.set_title(name, fontsize=9)
         axes.set_ylim(-0.03, 1.03)
-    panels[0, 0].legend(fontsize=8)
+    for axes in (panels[0, 0], panels[1, 2]):
+        axes.legend(fontsize=8)
     figure.supxlabel("true effect (dashed: the edge of what is stated)", fontsize=9)
     figure.supylabel("share of verdicts", fontsize=9)
     figure.savefig(path, dpi=110, metadata={"Software": None})

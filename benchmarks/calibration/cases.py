@@ -260,7 +260,7 @@ def share_cases() -> list[Case]:
 
     most = AtMost(0.5)
     return [
-        Case("Share .9 of 20", claim("remark", Share(most, 0.9, owner="paper")), draw(20),
+        Case("Share .9 of 40", claim("remark", Share(most, 0.9, owner="paper")), draw(40),
              truths(0.99, 0.9, 0.8, 0.5)),
         Case("Share .5 of 4", claim("remark", Share(most, 0.5, owner="paper")), draw(4),
              truths(0.9, 0.5, 0.3, 0.05)),
@@ -303,7 +303,7 @@ def axis_cases() -> list[Case]:
         Truth("falling", -0.7, SUPPORTED),
     )
     return [
-        Case("Power, 7 levels of 4", claim("scaling", equal), power(4, 0.3),
+        Case("Power, 7 levels of 4", claim("scaling", equal), power(4, 0.15),
              truths(1.0, 1.1, 1.15, 1.5)),
         Case("Power, levels off the law", claim("scaling", equal), power(20, 0.1, 0.1),
              truths(1.0, 1.1, 1.15, 1.5)),
