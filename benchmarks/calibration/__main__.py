@@ -68,7 +68,7 @@ def run_truth(job: tuple[int, int], repetitions: int) -> Row:
     return Row(case.name, case.claim.kind, truth, counts, repetitions)
 
 
-def calibrate(repetitions: int = 1000, workers: int = 2) -> list[Row]:
+def calibrate(repetitions: int = 600, workers: int = 2) -> list[Row]:
     """Every truth of every case, over worker processes, the expensive ones first."""
     found = cases()
     jobs = [(i, k) for i, case in enumerate(found) for k in range(len(case.truths))]
@@ -163,7 +163,7 @@ def write(rows: Sequence[Row]) -> None:
 def main() -> int:
     """Print the table; fail if a verdict is wrong too often."""
     parser = argparse.ArgumentParser(description="Calibrate the court.")
-    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--repetitions", type=int, default=600)
     parser.add_argument("--write", action="store_true", help="write docs/evidence.md's table")
     given = parser.parse_args()
     rows = calibrate(given.repetitions)

@@ -39,7 +39,7 @@ def verdicts(attnlab, toy_results):
 
 
 def test_every_kind_and_every_outcome_is_there():
-    assert set(TRUTH) == {claim.id for claim in PAPER.claims}
+    assert set(TRUTH) <= {claim.id for claim in PAPER.claims}  # others are on universes
     assert {kind for kind, _, _ in TRUTH.values()} == set(get_args(Kind))
     assert {outcome for _, outcome, _ in TRUTH.values()} == set(get_args(Outcome))
 
