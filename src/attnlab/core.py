@@ -53,6 +53,8 @@ class Study:
     program: Callable[[Any], Hashable] = repr
     """What a cell's compiled program depends on: runs of one program are kept on one worker."""
     timeout: float = 600.0
+    coarse: Design | None = None
+    """What a universe runs at scale quick, where even the design of smoke is too much."""
 
 
 @dataclass(frozen=True)

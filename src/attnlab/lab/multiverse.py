@@ -192,7 +192,7 @@ def tallies(claims: Iterable[Claim], request: Request, ledger: Ledger) -> dict[s
 
 
 def _coarse(request: Request) -> Request:
-    return replace(request, scale=COARSE[request.scale])
+    return replace(request, scale=COARSE[request.scale], coarse=request.scale != "paper")
 
 
 def _fresh(request: Request) -> Request:

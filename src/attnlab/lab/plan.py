@@ -6,7 +6,7 @@ from typing import Any
 
 from attnlab import cells
 from attnlab.claims import Claim
-from attnlab.core import SCALES, BadInput, Figure, Records, Scale, Study
+from attnlab.core import SCALES, BadInput, Design, Figure, Records, Scale, Study
 from attnlab.lab import registry
 from attnlab.lab.ledger import Ledger
 
@@ -18,6 +18,8 @@ class Request:
     scale: Scale = "quick"
     seed: int = 0
     changes: Mapping[str, str] = field(default_factory=dict)
+    coarse: bool = False
+    """Whether studies that have a coarse design run that one."""
 
     def __post_init__(self):
         if self.scale not in SCALES:
@@ -41,10 +43,17 @@ class Task:
         return self.study.run, self.study.program(self.cell)
 
 
+def design_of(study: Study, request: Request) -> Design:
+    """The design that a request runs of a study."""
+    if request.coarse and study.coarse is not None:
+        return study.coarse
+    return study.designs[request.scale]
+
+
 def design_cells(study: Study, request: Request, changes: Mapping[str, Any]) -> tuple[Any, ...]:
     """The study's cells at the request's scale, with the user's sizes and a variant's changes."""
     unique: dict[Any, None] = {}
-    for cell in study.designs[request.scale].cells:
+    for cell in design_of(study, request).cells:
         cell = cells.override(cell, request.changes, text=True)
         unique.setdefault(study.resolve(cells.override(cell, changes)))
     return tuple(unique)
@@ -54,7 +63,7 @@ def study_tasks(
     study: Study, request: Request, changes: Mapping[str, Any], *, every_seed: bool = False
 ) -> list[Task]:
     """Every run of one study, variant applied: with fewer seeds, unless every one is wanted."""
-    design = study.designs[request.scale]
+    design = design_of(study, request)
     fewer = changes and design.control_trials and not every_seed
     trials = design.control_trials if fewer and design.control_trials else design.trials
     seeds = range(request.seed, request.seed + trials)

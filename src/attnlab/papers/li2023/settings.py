@@ -55,11 +55,8 @@ class TrainingSettings:
         "zero_loss",
         origin="inferred",
         samples=False,
+        # No alternatives: at zero loss the hinge has no gradient, so that T is the choice.
         help="stop at zero training loss, or at T",
-        alternatives={
-            "fixed": "Algorithm 1 runs a given number of iterations",
-            "zero_loss": "the hinge has no gradient left, and figure 2 counts iterations",
-        },
     )
     B: int = setting(
         20,
@@ -78,7 +75,11 @@ class TrainingSettings:
         samples=False,
         symbol="T",
         help="steps at most",
-        alternatives={1000: "a third", 400: "until the loss is just zero", 100: "while it falls"},
+        alternatives={
+            400: "until the loss is just zero",
+            100: "while it still falls",
+            1000: "well beyond",
+        },
     )
     optimiser: Optimiser = setting(
         "sgd", origin="paper", samples=False, help="how the weights move"

@@ -19,7 +19,14 @@ def _cost(cell: TrainingSettings) -> float:
     return 0.03 + probes + steps * cell.B * (sample * (10 if cell.engine == "collapsed" else 1))
 
 
-def _study(name: str, summary: str, smoke: Design, quick: Design, paper: Design) -> Study:
+def _study(
+    name: str,
+    summary: str,
+    smoke: Design,
+    quick: Design,
+    paper: Design,
+    coarse: Design | None = None,
+) -> Study:
     return Study(
         id=f"li2023.{name}",
         summary=summary,
@@ -29,6 +36,7 @@ def _study(name: str, summary: str, smoke: Design, quick: Design, paper: Design)
         cost=_cost,
         resolve=resolve,
         program=program,
+        coarse=coarse,
     )
 
 
@@ -48,6 +56,7 @@ STUDIES = (
             ),
             20,
         ),
+        coarse=Design(designs.slices(designs.SLICE[::2], (), (), designs.FEW_SIZES), 3),
     ),
     _study(
         "figure_3",
@@ -80,6 +89,7 @@ STUDIES = (
         Design(
             designs.errors((0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), designs.PAPER_SIZES[4:]), 20
         ),
+        coarse=Design(designs.errors((0.1, 0.3, 0.6), (8, 16, 32, 64, 128), L=100), 3),
     ),
     _study(
         "token_noise",
@@ -213,6 +223,7 @@ STUDIES = (
         Design(
             designs.sparse((16, 32, 64, 128, 256), "irrelevant", "noisy", "attention", "random"), 20
         ),
+        coarse=Design(designs.sparse((32,), "irrelevant", "noisy", "random"), 4),
     ),
     _study(
         "four_classes",
