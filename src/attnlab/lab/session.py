@@ -109,9 +109,9 @@ def _shown(console: Console, total: int) -> Iterator:
         def notify_lines(progress: runner.Progress) -> None:
             nonlocal tenths, started
             ended = progress.done + progress.failed
-            if not started:
-                started = True
+            if not started and not ended:
                 console.print("  compiling the first programs", highlight=False)
+            started = True
             if ended * 10 // total > tenths:
                 tenths = ended * 10 // total
                 console.print(f"  {ended}/{total} runs{_troubles(progress)}", highlight=False)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnlab.claims import Claim, Control, Finding, Part, Route, Source
+from attnlab.claims import Claim, Control, Effect, Finding, Part, Route, Source
 from attnlab.core import Design, Key, Records, Result, Study, setting
 from attnlab.evidence.intervals import mean_interval
 from attnlab.evidence.laws import AtMost, stored
@@ -57,7 +57,8 @@ def _again(records: Records) -> Finding:
     """The mean by a plain loop, against the same bound."""
     values = [float(r["value"]) for r in records]
     found = mean_interval(values)
-    return Finding("contradicted" if found.low > -1 else "inconclusive")
+    effect = Effect.of("mean of the value", found)
+    return Finding("contradicted" if found.low > -1 else "inconclusive", effect)
 
 
 def _remark(name: str, title: str, most: float, noisy: bool = False, **more) -> Claim:
