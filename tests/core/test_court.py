@@ -382,9 +382,12 @@ def universes(outcome):
 @pytest.mark.parametrize(
     ("kind", "by", "tallied", "outcome"),
     [
-        ("remark", 0.0, "contradicted", "contradicted"),
+        ("remark", 0.0, "supported", "supported"),
+        ("remark", 0.0, "inconclusive", "inconclusive"),
+        ("remark", 0.0, "contradicted", "inconclusive"),
         ("remark", 0.0, "depends", "depends"),
-        ("remark", 9.0, "supported", "supported"),
+        ("remark", 9.0, "contradicted", "contradicted"),
+        ("remark", 9.0, "supported", "inconclusive"),
         ("finding", 9.0, "contradicted", "contradicted"),
         ("finding", 9.0, "supported", "inconclusive"),
         ("finding", 9.0, "depends", "depends"),

@@ -242,15 +242,16 @@ def _gated(
 def _over_universes(claim: Claim, outcome: Outcome, universes: Tally | None) -> Outcome:
     """What the choices that the paper leaves open make of the outcome of the designed ones.
 
-    A figure or remark is what its universes say; any other statement that fails as designed
-    must fail in its universes too.
+    A figure or remark is decided by its universes, and only if the designed universe, at the full
+    design, says the same; any other statement that fails as designed must fail in its universes.
     """
-    if universes is None:
+    if universes is None or outcome == "depends":
         return outcome
-    if claim.kind in ("figure", "remark"):
-        return universes.outcome
-    if outcome == "contradicted" and universes.outcome != "contradicted":
-        return "depends" if universes.outcome == "depends" else "inconclusive"
+    if universes.outcome == "depends":
+        told = claim.kind in ("figure", "remark") or outcome == "contradicted"
+        return "depends" if told else outcome
+    if claim.kind in ("figure", "remark") or outcome == "contradicted":
+        return outcome if universes.outcome == outcome else "inconclusive"
     return outcome
 
 
@@ -288,7 +289,9 @@ def _decided(
         if not route.agrees:
             return "inconclusive", [f"the second route ({route.name}) does not agree", sentence]
         return outcome, [sentence, f"second route, {route.name}: {effect_text(route.effect)}"]
-    return outcome, [sentence]
+    told = measurement.outcome in ("supported", "contradicted")
+    open_choices = ["as designed it is " + measurement.outcome] if told else []
+    return outcome, [*open_choices, sentence]
 
 
 def decisive(measurement: Measurement) -> PartResult | None:
