@@ -6,6 +6,7 @@ import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.papers.li2023.figures.common import canvas, numbers
+from attnlab.papers.li2023.scalars.attention import mean_ceiling
 
 WORDS = {
     "irrelevant": "label-irrelevant (oracle)",
@@ -35,11 +36,13 @@ def draw_attention(records: Records) -> tuple[Any, dict[str, Any]]:
     mass.plot(steps, mean, "r-*", ms=4, markevery=6, label="label-relevant tokens")
     mass.fill_between(steps, mean - spread, mean + spread, color="r", alpha=0.2, lw=0)
     mass.plot(steps, 1 - mean, "b-s", ms=3, markevery=6, label="all other tokens")
-    mass.axhline(1 - cell.sharp, color="grey", lw=0.8, ls=":", label="$1 - \\alpha_\\#$")
+    ceiling = mean_ceiling(cell.alpha_star, cell.sharp)
+    mass.axhline(ceiling, color="grey", lw=0.8, ls=":", label="the most any W_K, W_Q reach")
     data: dict[str, Any] = {
         "steps": numbers(steps),
         "relevant_mass": numbers(mean),
         "spread": numbers(spread),
+        "ceiling": ceiling,
         "iterations": numbers(plain.column("iterations")),
     }
     if far:
