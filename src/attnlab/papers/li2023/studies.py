@@ -12,11 +12,13 @@ RUN = "attnlab.papers.li2023.runs:train"
 
 
 def _cost(cell: TrainingSettings) -> float:
-    """Rough seconds of a run on one core, compilation left out."""
-    steps = cell.steps if cell.stop == "fixed" else min(cell.steps, 150 / cell.alpha_star)
-    sample = 1e-7 if cell.engine == "collapsed" else 4e-9 * cell.L * cell.m / 5
+    """Rough seconds of a run on one core, compilation left out; fitted to a run of scale quick."""
+    until_fitted = 85 / (cell.eta * cell.alpha_star)
+    steps = cell.steps if cell.stop == "fixed" else min(cell.steps, until_fitted)
     probes = 0.01 * cell.records if cell.probes == "dynamics" else 0.0
-    return 0.03 + probes + steps * cell.B * (sample * (10 if cell.engine == "collapsed" else 1))
+    if cell.engine == "collapsed":
+        return 0.02 + probes + 1e-4 * cell.heads * steps
+    return 0.1 + probes + 3e-9 * cell.B * cell.L * cell.m * steps
 
 
 def _study(
@@ -56,7 +58,7 @@ STUDIES = (
             ),
             20,
         ),
-        coarse=Design(designs.slices(designs.SLICE[::2], (), (), designs.FEW_SIZES), 3),
+        coarse=Design(designs.slices(designs.SLICE[::2], designs.RATIO, (), designs.FEW_SIZES), 3),
     ),
     _study(
         "figure_3",
@@ -231,6 +233,7 @@ STUDIES = (
         Design((designs.FOUR,), 4),
         Design((designs.FOUR,), 36, 10),
         Design((designs.FOUR,), 50),
+        coarse=Design((designs.FOUR,), 16),
     ),
     _study(
         "pattern_sets",
@@ -238,6 +241,7 @@ STUDIES = (
         Design((designs.SETS,), 3),
         Design((designs.SETS,), 16, 4),
         Design((designs.SETS,), 30),
+        coarse=Design((designs.SETS,), 16),
     ),
     _study(
         "heads",
@@ -259,5 +263,6 @@ STUDIES = (
         Design((designs.SKIP,), 3),
         Design((designs.SKIP,), 16, 4),
         Design((designs.SKIP,), 50),
+        coarse=Design((designs.SKIP,), 16),
     ),
 )
