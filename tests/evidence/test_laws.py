@@ -9,6 +9,7 @@ import pytest
 
 from attnlab.claims import Axis
 from attnlab.core import Record, setting
+from attnlab.evidence.intervals import Interval
 from attnlab.evidence.laws import (
     AtLeast,
     AtMost,
@@ -223,6 +224,24 @@ def test_a_wider_level_never_decides_more(name):
 
 
 # --- runs that diverged or have no number -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (1.9, 2.1, "supported"),
+        (1.89, 2.0, "inconclusive"),
+        (2.0, 2.11, "inconclusive"),
+        (1.0, 3.0, "inconclusive"),
+        (1.5, 1.89, "contradicted"),
+        (2.11, math.inf, "contradicted"),
+        (-math.inf, math.inf, "inconclusive"),
+        (math.nan, 2.0, "inconclusive"),
+        (2.0, math.nan, "inconclusive"),
+    ],
+)
+def test_an_interval_inside_a_range_supports_one_apart_contradicts(low, high, outcome):
+    assert Equal(2.0, 0.1).decide(Interval(low, low, high)) == outcome
 
 
 def test_a_run_without_the_number_contradicts_a_law_of_every_run():

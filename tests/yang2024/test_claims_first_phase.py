@@ -11,13 +11,19 @@ import pytest
 from attnlab.cells import Key
 from attnlab.claims import Control
 from attnlab.core import Record, Records
-from attnlab.data.word_cooccurrence import BalancedTrainingSet
+from attnlab.data.word_cooccurrence import (
+    TYPE_PROBABILITIES,
+    BalancedTrainingSet,
+    repeated_random_words,
+    type_proportions,
+)
 from attnlab.evidence import court
 from attnlab.evidence.fixtures import positive_records
 from attnlab.evidence.laws import Power
 from attnlab.evidence.statement import decisive_parts
 from attnlab.models.linear_mlp_initialisation import Initialisation
 from attnlab.models.linear_mlp_transformer import Sizes as ModelSizes
+from attnlab.numerics.random import stream_key
 from attnlab.papers.yang2024 import class_runs, early_probes, initial_runs, runs
 from attnlab.papers.yang2024.auxiliary_settings import ClassSettings, SoftmaxSettings, TailSettings
 from attnlab.papers.yang2024.claims import CLAIMS
@@ -560,33 +566,30 @@ def test_a_common_token_that_rises_has_no_band(words_run):
     assert outcome(of, bad) == "contradicted"
 
 
-def test_independent_samples_have_the_shares_and_labels_of_the_definition():
-    cell = resolve(TrainingSettings(n=3000, L=5, d=64, sampler="independent", words="repeated"))
-    found = [initial_runs.draw_samples(cell, Key.of(cell, seed)).values for seed in range(10)]
-    types, places, words = (
-        np.sum([values[name] for values in found], axis=0)
-        for name in ("type_counts", "common_places", "random_words")
-    )
-    # Five deviations of a binomial share.
-    for counts, shares in ((types, [1 / 2, 1 / 6, 1 / 6, 1 / 6]), (places, [0.2] * 5),
-                           (words, [1 / 61] * 61)):  # fmt: skip
-        total, p = counts.sum(), np.array(shares)
-        assert (np.abs(counts / total - p) < 5 * np.sqrt(p * (1 - p) / total)).all()
-    assert sum(values["wrong_structure"] + values["wrong_labels"] for values in found) == 0
-    mixed = replace(cell, labels="shuffled")
-    assert initial_runs.draw_samples(mixed, Key.of(mixed, 0)).values["wrong_labels"] > 0
+def drawn_set(cell, seed):
+    """The training set of a run, as `train` draws it."""
+    shuffle = jnp.asarray(cell.labels == "shuffled")
+    return runs._draw(runs._data_settings(cell), stream_key(Key.of(cell, seed), "data"), shuffle)
+
+
+def test_labels_are_those_of_the_types_unless_shuffled():
+    for sampler in ("balanced", "independent"):
+        cell = resolve(TrainingSettings(n=60, L=5, sampler=sampler))
+        plain, mixed = drawn_set(cell, 0), drawn_set(replace(cell, labels="shuffled"), 0)
+        np.testing.assert_array_equal(plain.labels, np.where(np.asarray(plain.types) == 1, 1, -1))
+        assert (np.asarray(mixed.labels) != np.where(np.asarray(mixed.types) == 1, 1, -1)).any()
 
 
 def test_training_sets_keep_the_assumption_unless_a_setting_breaks_it():
     def broken(**settings):
         cell = resolve(TrainingSettings(n=24, L=4, **settings))
-        values = [initial_runs.draw_samples(cell, Key.of(cell, seed)).values for seed in range(20)]
-        return [
-            sum(float(v[name]) > 1e-12 for v in values)
-            for name in ("type_share_error", "repeated_random_words")
-        ]
+        sets = [drawn_set(cell, seed) for seed in range(20)]
+        return (
+            sum((type_proportions(s.types) != TYPE_PROBABILITIES).any() for s in sets),
+            sum(repeated_random_words(s.words, s.roles) > 0 for s in sets),
+        )
 
-    assert broken() == [0, 0]
+    assert broken() == (0, 0)
     assert broken(words="repeated")[1] > 15
     assert broken(sampler="independent")[0] > 15
 
@@ -612,7 +615,7 @@ def test_hypotheses_at_the_papers_own_settings():
 
 def test_hypotheses_take_the_deviations_of_the_runs():
     cell = resolve(replace(SMALL, weights="linear_default"))
-    values = initial_runs.draw_samples(cell, Key.of(cell, 0)).values
+    values = runs._description(cell, drawn_set(cell, 0))
     scale = next(h for h in rows("condition_1", cell) if h.name == "s0 sqrt(L m)")
     assert scale.value == pytest.approx(float(values["s0"]) * math.sqrt(cell.L * cell.m))
     neurons = next(h for h in rows("condition_1", cell) if h.name == "s1 sqrt(m1)")

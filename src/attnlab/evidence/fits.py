@@ -14,7 +14,7 @@ Below three levels a line fits whatever was measured: the interval is then every
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,51 +24,26 @@ from numpy.typing import ArrayLike
 from attnlab.evidence.intervals import require_level
 
 LEAST_LEVELS = 3
-# Log residuals below this are rounding: they must not make a ratio or a logarithm of sums blow up.
+# Log residuals below this are rounding: they must not make the logarithm of their sum blow up.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class ExponentFit:
-    """y ~ constant * x**exponent, with the interval of both (`low`, `high`: the exponent's)."""
+    """y ~ constant * x**exponent, with the interval of the exponent."""
 
     exponent: float
     low: float
     high: float
     constant: float
-    constant_low: float
-    constant_high: float
-    levels: int
-    points: int
-    r_squared: float
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """How far the runs lie from a fitted law, in log y."""
-
-    seed_spread: float
-    """Standard deviation within levels; nan if no level has two runs."""
-    level_spread: float
-    """Root mean square of the level means' distance from the law."""
-    worst_level: float
-    """The x whose mean lies farthest from the law."""
-    worst_error: float
-    """That mean's signed distance from the law."""
-    lack_of_fit_p: float
-    """F test that the levels scatter about the law by seed noise only; nan if it cannot tell."""
 
 
 @dataclass(frozen=True)
 class PowerComparison:
-    """One candidate law: its fit, Akaike's criterion, and its error on levels it has not seen."""
+    """One candidate law: Akaike's criterion, and its error on levels it has not seen."""
 
     name: str
-    exponent: float
-    constant: float
     aic: float
-    aic_excess: float
-    """AIC above the best candidate's; beyond about 10 the candidate has no support."""
     held_out_error: float
     """Root mean square error of log y on each level, fitted without it; nan below 3 levels."""
 
@@ -78,137 +53,55 @@ def fit_exponent(
 ) -> ExponentFit:
     r"""Fit $\log y = \log C + p \log x$ to runs; equal x are runs of one level.
 
-    - $p$: exponent, $C$: constant (the law at x = 1, so far from the levels its interval is wide).
+    - $p$: exponent, $C$: constant (the law at x = 1).
 
-    Fewer than three levels: the exponent's interval is (-inf, inf), the constant's (0, inf).
+    Fewer than three levels: the exponent's interval is (-inf, inf).
     """
-    log_x, log_y = _logarithms(x, y)
-    return _fit(log_x, log_y, None, level, resamples, seed)
-
-
-def fit_constant(
-    x: ArrayLike,
-    y: ArrayLike,
-    exponent: float,
-    *,
-    level: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> ExponentFit:
-    r"""Fit only the constant of $y = C x^p$, with the law's exponent $p$ (then low = high = p).
-
-    `r_squared` compares with a constant y and is negative where the law is worse than that.
-    """
-    log_x, log_y = _logarithms(x, y)
-    return _fit(log_x, log_y, exponent, level, resamples, seed)
-
-
-def diagnose(x: ArrayLike, y: ArrayLike, exponent: float | None = None) -> Diagnostics:
-    """How far runs lie from the fitted law (with the given exponent, if one is given)."""
+    require_level(level)
     log_x, log_y = _logarithms(x, y)
     positions, labels, counts = np.unique(log_x, return_inverse=True, return_counts=True)
     means = np.bincount(labels, log_y) / counts
-    design, offset = _design(positions, exponent)
-    coefficients, _ = _weighted_least_squares(design, means - offset, counts)
-    errors = means - offset - design @ coefficients
-    within, between = float(((log_y - means[labels]) ** 2).sum()), float(counts @ errors**2)
-    free_seeds = log_y.size - means.size
-    free_levels = means.size - design.shape[1]
-    worst = int(np.abs(errors).argmax())
-    return Diagnostics(
-        seed_spread=math.sqrt(within / free_seeds) if free_seeds else math.nan,
-        level_spread=float(np.sqrt(np.mean(errors**2))),
-        worst_level=float(np.exp(positions[worst])),
-        worst_error=float(errors[worst]),
-        lack_of_fit_p=_lack_of_fit(between, free_levels, within, free_seeds),
-    )
+    design = np.stack([np.ones_like(positions), positions], axis=1)
+    coefficients, solve = _weighted_least_squares(design, means, counts)
+    low, high = -math.inf, math.inf
+    if positions.size >= LEAST_LEVELS:
+        noise = _resampled_means(log_y - means[labels], labels, counts, resamples, seed) @ solve.T
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        from_seeds = coefficients[1] + np.quantile(noise[:, 1], tails)
+        half = _student_half_width(design, means, counts, coefficients, level)[1]
+        low = float(min(from_seeds[0], coefficients[1] - half))
+        high = float(max(from_seeds[1], coefficients[1] + half))
+    return ExponentFit(float(coefficients[1]), low, high, _exp(coefficients[0]))
 
 
 def compare_powers(
-    candidates: Mapping[str, ArrayLike],
-    y: ArrayLike,
-    *,
-    groups: Sequence[Hashable] | None = None,
-    exponent: float | None = None,
+    candidates: Mapping[str, ArrayLike], y: ArrayLike
 ) -> tuple[PowerComparison, ...]:
-    r"""Several candidate regressors for one y, each fitted as $y = C x^p$, the best AIC first.
+    r"""Several candidate laws x for one y, each fitted as $y = C x$, the best AIC first.
 
-    $$\mathrm{AIC} = n \log(\mathrm{RSS}/n) + 2 k$$
+    $$\mathrm{AIC} = n \log(\mathrm{RSS}/n) + 2$$
 
-    - RSS: residual sum of squares of log y, $n$: runs, $k$: fitted coefficients.
+    - RSS: residual sum of squares of log y, $n$: runs.
 
-    `exponent` fixes p for all candidates: 1 if each is a whole law, such as alpha**-2. `groups`
-    labels the level of each run; without it, runs with equal regressors are one level. AIC
-    counts runs and so overrates them where levels, not seeds, scatter: believe a preference that
-    the held-out error shares. Akaike (1974), IEEE Trans. Automat. Control 19.
+    Runs with equal regressors are one level. AIC counts runs and so overrates them where levels,
+    not seeds, scatter: believe a preference that the held-out error shares.
+    Akaike (1974), IEEE Trans. Automat. Control 19.
     """
     logs = {name: _logarithms(x, y) for name, x in candidates.items()}
     if not logs:
         return ()
     regressors = np.stack([log_x for log_x, _ in logs.values()], axis=1)
-    keys = groups if groups is not None else list(map(tuple, regressors.tolist()))
-    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    labels = np.asarray([numbers[key] for key in keys])
-
-    fits = {}
+    labels = np.unique(regressors, axis=0, return_inverse=True)[1].reshape(-1)
+    compared = []
     for name, (log_x, log_y) in logs.items():
-        if labels.size != log_y.size:
-            raise ValueError(f"{labels.size} group labels for {log_y.size} runs")
-        design, offset = _design(log_x, exponent)
-        coefficients, _ = _weighted_least_squares(design, log_y - offset, np.ones(log_y.size))
-        square = float(np.mean((log_y - offset - design @ coefficients) ** 2))
-        aic = log_y.size * math.log(max(square, ROUNDING**2)) + 2 * design.shape[1]
-        power = float(coefficients[1]) if exponent is None else exponent
-        held_out = _held_out_error(design, log_y - offset, labels)
-        fits[name] = (power, _exp(coefficients[0]), aic, held_out)
-    best = min(aic for _, _, aic, _ in fits.values())
-    compared = [
-        PowerComparison(name, power, constant, aic, aic - best, held_out)
-        for name, (power, constant, aic, held_out) in fits.items()
-    ]
+        errors = log_y - log_x
+        square = float(np.mean((errors - errors.mean()) ** 2))
+        aic = errors.size * math.log(max(square, ROUNDING**2)) + 2
+        compared.append(PowerComparison(name, aic, _held_out_error(errors, labels)))
     return tuple(sorted(compared, key=lambda fit: fit.aic))
 
 
 # --- how it is computed -----------------------------------------------------------------------
-
-
-def _fit(
-    log_x: np.ndarray,
-    log_y: np.ndarray,
-    exponent: float | None,
-    level: float,
-    resamples: int,
-    seed: int,
-) -> ExponentFit:
-    require_level(level)
-    positions, labels, counts = np.unique(log_x, return_inverse=True, return_counts=True)
-    means = np.bincount(labels, log_y) / counts
-    design, offset = _design(positions, exponent)
-    target = means - offset
-    coefficients, solve = _weighted_least_squares(design, target, counts)
-    if positions.size < LEAST_LEVELS:
-        low, high = np.full((2, design.shape[1]), [[-math.inf], [math.inf]])
-    else:
-        noise = _resampled_means(log_y - means[labels], labels, counts, resamples, seed) @ solve.T
-        tails = [(1 - level) / 2, (1 + level) / 2]
-        from_seeds = coefficients + np.quantile(noise, tails, axis=0)
-        half = _student_half_width(design, target, counts, coefficients, level)
-        low = np.minimum(from_seeds[0], coefficients - half)
-        high = np.maximum(from_seeds[1], coefficients + half)
-    residuals = log_y - (offset + design @ coefficients)[labels]
-    total = float(((log_y - log_y.mean()) ** 2).sum())
-    told = total > log_y.size * ROUNDING**2
-    return ExponentFit(
-        exponent=float(coefficients[1]) if exponent is None else exponent,
-        low=float(low[1]) if exponent is None else exponent,
-        high=float(high[1]) if exponent is None else exponent,
-        constant=_exp(coefficients[0]),
-        constant_low=_exp(low[0]),
-        constant_high=_exp(high[0]),
-        levels=positions.size,
-        points=log_y.size,
-        r_squared=1 - float(residuals @ residuals) / total if told else math.nan,
-    )
 
 
 def _logarithms(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -226,14 +119,6 @@ def _logarithms(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
                 "that diverged and say so, or fit another quantity"
             )
     return np.log(xs), np.log(ys)
-
-
-def _design(log_x: np.ndarray, exponent: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Columns to fit (log C and, if it is free, p) and the known part of log y."""
-    ones = np.ones_like(log_x)
-    if exponent is None:
-        return np.stack([ones, log_x], axis=1), np.zeros_like(log_x)
-    return ones[:, None], exponent * log_x
 
 
 def _weighted_least_squares(
@@ -282,26 +167,14 @@ def _student_half_width(
     return stdtrit(freedom, (1 + level) / 2) * np.sqrt(np.diag(covariance) / freedom)
 
 
-def _lack_of_fit(between: float, free_levels: int, within: float, free_seeds: int) -> float:
-    if free_levels < 1 or free_seeds < 1 or math.isnan(between):
-        return math.nan
-    if within <= free_seeds * ROUNDING**2:
-        return 1.0 if between <= free_levels * ROUNDING**2 else 0.0
-    from scipy.special import fdtrc
-
-    ratio = (between / free_levels) / (within / free_seeds)
-    return float(fdtrc(free_levels, free_seeds, ratio))
-
-
-def _held_out_error(design: np.ndarray, target: np.ndarray, labels: np.ndarray) -> float:
+def _held_out_error(errors: np.ndarray, labels: np.ndarray) -> float:
     levels = np.unique(labels)
     if levels.size < LEAST_LEVELS:
         return math.nan
     squares = []
     for held_out in levels:
         seen = labels != held_out
-        fitted, _ = _weighted_least_squares(design[seen], target[seen], np.ones(seen.sum()))
-        squares.append(np.mean((target[~seen] - design[~seen] @ fitted) ** 2))
+        squares.append(np.mean((errors[~seen] - errors[seen].mean()) ** 2))
     return float(np.sqrt(np.mean(squares)))
 
 

@@ -1,4 +1,4 @@
-"""Intervals for what was measured, and the rules that turn an interval into an outcome.
+"""Intervals for what was measured, and the rule that turns an interval into an outcome.
 
 An interval that knows nothing is (-inf, inf), one whose data are broken is nan: neither decides.
 """
@@ -93,20 +93,6 @@ def certified_probability(successes: int, trials: int, *, confidence: float = 0.
     test = binomtest(int(successes), int(trials), alternative="greater")
     ends: Any = test.proportion_ci(confidence, method="exact")
     return float(ends.low)
-
-
-def certificate_trials(probability: float, confidence: float = 0.95) -> int:
-    r"""How many trials, all of them successes, certify a success probability.
-
-    $$n = \min\{n : p^n \le 1 - c\} = \lceil \log(1-c) / \log p \rceil$$
-
-    - $p$: the probability to certify, $c$: the confidence. 299 for p = .99 at c = .95.
-    """
-    require_level(confidence)
-    if not 0 < probability < 1:
-        raise ValueError(f"probability={probability}; a certificate needs 0 < probability < 1")
-    # The small number undoes the rounding of 1 - c, which would ask for a trial too many.
-    return max(1, math.ceil(math.log1p(-confidence) / math.log(probability) - 1e-9))
 
 
 # --- means and other statistics ---------------------------------------------------------------
@@ -217,41 +203,15 @@ def bootstrap_interval(
 # --- from an interval to an outcome -----------------------------------------------------------
 
 
-def decide_equal(low: float, high: float, target: float, tolerance: float) -> Outcome:
-    """Is the quantity `target`, up to `tolerance`? An equivalence test.
-
-    Supported if [low, high] lies inside [target - tolerance, target + tolerance], contradicted
-    if the two are disjoint. Without a tolerance no data could ever support an equality.
-    """
-    if not tolerance > 0:
-        raise ValueError(f"tolerance={tolerance}; an equality is decided with a tolerance > 0")
-    if _undecided(low, high, target):
-        return "inconclusive"
-    if target - tolerance <= low and high <= target + tolerance:
-        return "supported"
-    if high < target - tolerance or low > target + tolerance:
-        return "contradicted"
-    return "inconclusive"
-
-
 def decide_at_least(low: float, high: float, bound: float) -> Outcome:
     """Is the quantity >= `bound`? Supported if all of [low, high] is, contradicted if none is."""
-    if _undecided(low, high, bound):
+    if low > high:
+        raise ValueError(f"the interval [{low}, {high}] has its ends swapped")
+    if math.isnan(low) or math.isnan(high) or math.isnan(bound):
         return "inconclusive"
     if low >= bound:
         return "supported"
     return "contradicted" if high < bound else "inconclusive"
-
-
-def decide_at_most(low: float, high: float, bound: float) -> Outcome:
-    """Is the quantity <= `bound`? Supported if all of [low, high] is, contradicted if none is."""
-    return decide_at_least(-high, -low, -bound)
-
-
-def _undecided(low: float, high: float, law: float) -> bool:
-    if low > high:
-        raise ValueError(f"the interval [{low}, {high}] has its ends swapped")
-    return math.isnan(low) or math.isnan(high) or math.isnan(law)
 
 
 # --- what the arguments must be ---------------------------------------------------------------

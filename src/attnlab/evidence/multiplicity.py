@@ -1,7 +1,6 @@
 """Several tests in one statement: adjusted p-values, joint levels, and conjunctions."""
 
 from collections.abc import Iterable
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,24 +29,15 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     return adjusted
 
 
-def simultaneous_level(
-    k: int, level: float = 0.95, *, method: Literal["bonferroni", "sidak"] = "bonferroni"
-) -> float:
-    r"""The level of each of k intervals such that all k cover together at `level`.
+def simultaneous_level(k: int, level: float = 0.95) -> float:
+    r"""The level of each of k intervals such that all k cover together at `level`: $1 - (1-c)/k$.
 
-    $$\text{Bonferroni: } 1 - (1-c)/k \qquad \text{Šidák: } c^{1/k}$$
-
-    - $c$: the joint level. Šidák's is the smaller and exact for independent intervals;
-      Bonferroni's holds for any.
+    - $c$: the joint level. Bonferroni's: it holds however the intervals depend on each other.
     """
     require_level(level)
     if k < 1:
         raise ValueError(f"k={k}; a joint level is that of at least one interval")
-    if method == "bonferroni":
-        return 1 - (1 - level) / k
-    if method == "sidak":
-        return level ** (1 / k)
-    raise ValueError(f"method={method!r}; it is 'bonferroni' or 'sidak'")
+    return 1 - (1 - level) / k
 
 
 def combine_outcomes(outcomes: Iterable[Outcome]) -> Outcome:

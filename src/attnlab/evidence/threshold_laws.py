@@ -203,7 +203,6 @@ class Prefers:
         fits = compare_powers(
             {law.name: table[:, k] for k, law in enumerate(laws)},
             [fit.n50 for fit in found.values()],
-            exponent=1.0,
         )
         by_name = {fit.name: fit for fit in fits}
         own = by_name.pop(self.stated.name)

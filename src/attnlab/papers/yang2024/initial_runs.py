@@ -1,4 +1,4 @@
-"""Runs of yang2024 about the start: samples and weights as they are drawn, softmax and tails."""
+"""Runs of yang2024 about the start: weights as they are drawn, softmax and tails."""
 
 import equinox as eqx
 import jax
@@ -8,12 +8,6 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from attnlab.core import Key, Result
 from attnlab.data.batch import Batch
-from attnlab.data.word_cooccurrence import (
-    TYPE_PROBABILITIES,
-    Role,
-    repeated_random_words,
-    type_proportions,
-)
 from attnlab.models.word_level import attention, read_out
 from attnlab.numerics.random import normal, stream_key
 from attnlab.papers.yang2024.auxiliary_settings import SoftmaxSettings, TailSettings
@@ -28,7 +22,9 @@ from attnlab.probes.context import Context
 
 def draw_start(cell: TrainingSettings, key: Key) -> Result:
     """Draw samples and weights and measure appendix D's sizes and the first rates."""
-    batch, description = _samples(cell, key)
+    shuffle = jnp.asarray(cell.labels == "shuffled")
+    batch = _draw(_data_settings(cell), stream_key(key, "data"), shuffle)
+    description = _description(cell, batch)
     engine, state = _start(cell, stream_key(key, "init"), batch, batch)
     start = {name: np.asarray(x) for name, x in _sizes_at_start(engine, state, batch).items()}
     start["words"] = description["words"]
@@ -50,40 +46,6 @@ def _sizes_at_start(engine, state, batch: Batch) -> dict[str, Array]:
         "p": p,
         "F": read_out(p, view.G, batch.words),
     }
-
-
-def draw_samples(cell: TrainingSettings, key: Key) -> Result:
-    """Draw samples only, and count what Definition 2.1 and Assumption 2.3 speak of."""
-    batch, description = _samples(cell, key)
-    words, roles = description["words"], np.asarray(batch.roles)
-    types = np.asarray(batch.types)
-    labels = description["labels"]
-    uses = [(words == k).sum(axis=1) for k in range(3)]
-    expected = np.stack([types < 3, (types == 1) | (types == 3), types > 0], axis=1)
-    structure = (np.stack(uses, axis=1) == expected).all(axis=1)
-    L2 = cell.L**2
-    counts = {
-        "type_counts": np.bincount(types, minlength=5)[1:],
-        "common_places": np.bincount(np.argmax(words == 2, axis=1), minlength=cell.L),
-        "random_words": np.bincount(words[roles == Role.RANDOM] - 3, minlength=cell.d - 3),
-        "wrong_structure": int((~structure).sum()),
-        "wrong_labels": int((np.where(types == 1, 1, -1) != labels).sum()),
-        "type_share_error": float(np.abs(type_proportions(types) - TYPE_PROBABILITIES).max()),
-        "repeated_random_words": float(repeated_random_words(words, roles)),
-        "width_over_least": cell.m / max(cell.m1, L2),
-        "samples_over_least": cell.n / L2,
-        "neurons": float(cell.m1),
-        "length": float(cell.L),
-        "embedding_scale": description["s0"] * np.sqrt(cell.L * cell.m),
-        "neuron_scale": description["s1"] * np.sqrt(cell.m1),
-    }
-    return Result({**description, **counts})
-
-
-def _samples(cell: TrainingSettings, key: Key):
-    shuffle = jnp.asarray(cell.labels == "shuffled")
-    batch = _draw(_data_settings(cell), stream_key(key, "data"), shuffle)
-    return batch, _description(cell, batch)
 
 
 def perturb_softmax(cell: SoftmaxSettings, key: Key) -> Result:

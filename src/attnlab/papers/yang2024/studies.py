@@ -66,7 +66,6 @@ WIDE = replace(SMALL, m=2**14)
 START = replace(SMALL, m1=16, c0=0.01, engine="weights")
 """Few neurons, so that m is far above m1 already where the weights can be drawn."""
 NARROW = replace(START, m=2**10, m1=64)
-DISTRIBUTION = TrainingSettings(n=3000, L=5, d=64, sampler="independent", words="repeated")
 
 
 SAMPLE_SIZES = (96, 192, 384, 768, 1536, 3072)
@@ -245,34 +244,6 @@ STUDIES = (
             "paper": Design(_over("n", 12, 24, 48, 72, 96, base=NARROW), 300),
         },
         cost=lambda cell: 0.02 + 2e-8 * cell.m * (cell.m1 + 3 * cell.vocabulary),
-        resolve=resolve,
-        program=_program,
-    ),
-    Study(
-        id="yang2024.distribution",
-        summary="independent samples of the data distribution",
-        settings=TrainingSettings,
-        run=f"{UNTRAINED}:draw_samples",
-        designs={
-            "smoke": Design((DISTRIBUTION,), 10),
-            "quick": Design((DISTRIBUTION,), 20),
-            "paper": Design((DISTRIBUTION,), 100),
-        },
-        cost=lambda cell: 0.05,
-        resolve=resolve,
-        program=_program,
-    ),
-    Study(
-        id="yang2024.training_sets",
-        summary="training sets and sizes as the studies of the first phase have them",
-        settings=TrainingSettings,
-        run=f"{UNTRAINED}:draw_samples",
-        designs={
-            "smoke": Design((replace(SMALL, m=2**9),), 60),
-            "quick": Design((replace(SMALL, m=2**9),), 60),
-            "paper": Design((replace(SMALL, m=2**9), replace(SMALL, n=60, L=5, m=2**10)), 300),
-        },
-        cost=lambda cell: 0.02,
         resolve=resolve,
         program=_program,
     ),

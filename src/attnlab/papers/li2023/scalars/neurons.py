@@ -16,10 +16,6 @@ FIRST, PRESENT = 0, 1
 """Against the first features p_k, or the present ones."""
 
 
-def _end(name: str) -> Callable[[Record], float]:
-    return lambda r: float(r[name][-1])
-
-
 def _growth(record: Record, name: str) -> np.ndarray:
     """End over start of a feature's size, by pattern in use."""
     return record[name][-1, : record.cell.M] / record[name][0, : record.cell.M]

@@ -23,9 +23,3 @@ def largest_until(series: Series, name: str, time: float) -> float:
     """The largest value of a scalar series up to a time; nan if it is not reached."""
     before = np.asarray(series[name])[np.asarray(series["times"]) <= time]
     return float(np.max(np.append(before, at_time(series, name, time))))
-
-
-def between(series: Series, name: str, begin: float, end: float) -> np.ndarray:
-    """The records of a series with begin <= t <= end."""
-    times = np.asarray(series["times"])
-    return np.asarray(series[name])[(times >= begin) & (times <= end)]

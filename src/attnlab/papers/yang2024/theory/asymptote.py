@@ -75,22 +75,6 @@ class LateTime:
         """Whether samples with neither signal are among the support vectors."""
         return bool(self.totals[3] > 0)
 
-    def loss(self, t: np.ndarray, rate: float) -> np.ndarray:
-        """The training loss at late times: constant / (rate t)."""
-        return self.loss_constant / (rate * np.asarray(t, float))
-
-    def signal_values(self, t: np.ndarray, rate: float) -> np.ndarray:
-        """G of the three signals (..., 3) up to a constant: w log(rate t)."""
-        return np.log(rate * np.asarray(t, float))[..., None] * self.signals
-
-    def random_word_sums(self, t: np.ndarray, rate: float) -> np.ndarray:
-        """What a sample's random words add to its output (..., 4) by type, up to a constant.
-
-        The paper bounds it by O(1) (corollary F.15); it is (L-3)(2 A_1/n) log(rate t) for type 1,
-        so that needs n of the order of L log(rate t).
-        """
-        return np.log(rate * np.asarray(t, float))[..., None] * self.random_sums
-
 
 # --- the balanced set with distinct random words ----------------------------------------------
 
