@@ -1,5 +1,5 @@
-"""The command line. Exit codes: 0 done, 1 a claim contradicted under --strict, 2 bad input,
-130 interrupted."""
+"""The command line. Exit codes: 0 done, 1 a claim contradicted under --strict (or none decided),
+2 bad input, 3 no run succeeded, 130 interrupted."""
 
 import os
 import sys
@@ -10,6 +10,7 @@ from tyro.conf import FlagCreatePairsOff
 
 from attnlab import __version__
 from attnlab.commands import running, showing
+from attnlab.commands.common import NoRunSucceeded
 from attnlab.core import BadInput
 
 COMMANDS: dict[str, Any] = {
@@ -48,6 +49,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BadInput as error:
         print(f"attnlab: {error}", file=sys.stderr)
         return 2
+    except NoRunSucceeded as error:
+        print(f"attnlab: {error}", file=sys.stderr)
+        return 3
     except BrokenPipeError:
         # Whoever read the output has had enough of it; Python's own flush must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

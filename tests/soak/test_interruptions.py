@@ -41,8 +41,8 @@ def children(pid: int) -> list[int]:
 
 
 def workers(pid: int) -> list[int]:
-    """The spawned processes that compute (not multiprocessing's resource tracker)."""
-    return [c for c in children(pid) if b"spawn_main" in command_line(c)]
+    """The processes that compute."""
+    return [c for c in children(pid) if b"attnlab.lab.companion" in command_line(c)]
 
 
 def command_line(pid: int) -> bytes:
@@ -71,7 +71,7 @@ def test_parent_killed_in_the_middle_and_the_command_given_again(attnlab, undist
     process.kill()
     process.communicate()
     # Workers end with their parent.
-    wait_until(lambda: not any(b"spawn_main" in command_line(c) for c in helpers), 10)
+    wait_until(lambda: not any(b"attnlab.lab.companion" in command_line(c) for c in helpers), 10)
     done = finished(tmp_path)
     assert 8 <= done < RUNS
     second = attnlab(*COMMAND, "--out", tmp_path)
@@ -107,7 +107,7 @@ def test_interrupted_and_resumed(attnlab, undisturbed, tmp_path, number, moment)
     assert "interrupted:" in errors
     assert "again to go on" in errors
     assert "Traceback" not in errors
-    wait_until(lambda: not any(b"spawn_main" in command_line(c) for c in helpers), 10)
+    wait_until(lambda: not any(b"attnlab.lab.companion" in command_line(c) for c in helpers), 10)
     attnlab(*COMMAND, "--out", tmp_path)
     (row,) = attnlab("ledger", tmp_path, "--json").json
     assert (row["current"], row["runs"]) == (RUNS, RUNS)

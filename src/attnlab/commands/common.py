@@ -27,6 +27,10 @@ Json = Annotated[
 ]
 
 
+class NoRunSucceeded(Exception):
+    """Every run of a command failed. The message says how many, and why the first one did."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """What every command that runs something takes."""
@@ -108,13 +112,25 @@ def compute(
     claims = [item for item in items if isinstance(item, Claim)]
     if _all_there(tasks, claims, options, universes):
         return
-    from attnlab.lab import session
+    from attnlab.lab import executors, session
 
+    executors.require_workers(options.workers, options.dask)
     with ledgers.writing(options.out) as ledger:
-        ledger.add_request(command, ids, request)
         where = {"workers": options.workers, "dask": options.dask}
         console = Console(stderr=True)
-        session.compute(tasks, ledger, **where, console=console)
+        progress = session.compute(
+            tasks,
+            ledger,
+            **where,
+            console=console,
+            accepted=lambda: ledger.add_request(command, ids, request),
+        )
+        if tasks and not ledger.finished(tasks):
+            reason = ledgers.last_lines(progress.first_failure, 1)
+            raise NoRunSucceeded(
+                f"none of {len(tasks)} runs succeeded, so there is nothing to judge or draw; the "
+                f"first failed by {reason}; `attnlab ledger {options.out} --failures` shows all"
+            )
         for number, more in enumerate(multiverse.rounds(claims, request, ledger, universes)):
             again = "again on fresh seeds, " if number else ""
             say(f"universes, {again}over the choices that the paper leaves open:")

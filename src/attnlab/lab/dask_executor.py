@@ -16,6 +16,7 @@ import msgspec
 from attnlab.core import BadInput
 from attnlab.lab import executors, registry
 from attnlab.lab.companion import Companion, Fingerprint, Order
+from attnlab.lab.outcomes import Outcome
 from attnlab.lab.plan import Task
 
 CONNECT_SECONDS = 5
@@ -70,7 +71,7 @@ class DaskExecutor(executors.Executor):
         theirs.add_done_callback(ended.set_result)
         return ended
 
-    def outcome(self, future: Future) -> executors.Outcome:
+    def outcome(self, future: Future) -> Outcome:
         """How a run that has ended did end. Raises BadInput if the cluster's code is not ours."""
         from distributed import KilledWorker
 
@@ -80,7 +81,7 @@ class DaskExecutor(executors.Executor):
             raise
         except (KilledWorker, CancelledError, OSError) as error:
             # OSError: lost connections and results, and a machine that could start no process.
-            return executors.Outcome("killed", f"the Dask worker was lost: {error!r}")
+            return Outcome("killed", f"the Dask worker was lost: {error!r}")
         except Exception as error:
             if isinstance(error, ImportError) or "deserialization" in str(error):
                 raise BadInput(
@@ -88,8 +89,8 @@ class DaskExecutor(executors.Executor):
                     f"({_one_line(error)}); required is the same attnlab on the scheduler and on "
                     "every worker; install it there and start them again"
                 ) from None
-            return executors.Outcome("crash", f"the Dask task failed: {error!r}")
-        return msgspec.msgpack.decode(data, type=executors.Outcome)
+            return Outcome("crash", f"the Dask task failed: {error!r}")
+        return msgspec.msgpack.decode(data, type=Outcome)
 
     def stop(self) -> None:
         """Leave the cluster. It drops our runs, and `perform` then ends their processes."""

@@ -82,7 +82,7 @@ def compute(job: Job) -> Answer:
         if not isinstance(result, Result):
             raise TypeError(f"{job.run} returned {type(result).__name__}, not a Result")
         data = payload.encode(result.values)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         out_of_memory = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
         kind = "memory" if out_of_memory else "exception"
         where = "".join(traceback.format_tb(error.__traceback__)[-2:])
