@@ -174,7 +174,7 @@ def test_code_that_is_edited_meanwhile_is_refused(executor, monkeypatch):
 def test_too_many_workers(monkeypatch):
     monkeypatch.setattr(executors, "available_cores", lambda: 2)
     require_workers(64, None)
-    with pytest.raises(BadInput, match="--workers 65 is too many.*2 cores; give at most 64"):
+    with pytest.raises(BadInput, match=r"--workers 65 is too many.*2 cores; give at most 64"):
         require_workers(65, None)
     monkeypatch.setattr(executors, "available_cores", lambda: 32)
     require_workers(128, None)

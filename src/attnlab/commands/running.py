@@ -7,6 +7,7 @@ from typing import Annotated
 from rich.console import Group
 from tyro.conf import Positional, arg
 
+from attnlab.claims import Verdict
 from attnlab.commands.common import (
     Ids,
     Json,
@@ -21,7 +22,6 @@ from attnlab.commands.common import (
     say,
     write,
 )
-from attnlab.claims import Verdict
 from attnlab.core import BadInput
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import registry

@@ -171,8 +171,8 @@ class Companion:
         if reply.answer is None:
             self.end()
             raise BadInput(
-                f"a worker process would make other records than this command: it has {reply.found}; "
-                f"required is {order.wanted}; let nobody change the code during a command, install "
+                "a worker process would make other records than this command: it has "
+                f"{reply.found}; required is {order.wanted}; let nobody change the code during a command, install "
                 "the same attnlab, paper and packages on both sides of a cluster and start its "
                 "workers again, then give the same command again"
             )
