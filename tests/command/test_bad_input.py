@@ -45,7 +45,7 @@ def test_sentence_and_exit_code_2(attnlab, tmp_path, case):
     done = attnlab(*arguments, expect=2)
     assert re.search(pattern, done.err, re.DOTALL), done.err
     assert done.out == ""
-    assert not (folder / "ledger.sqlite").exists() or case == "no worker"
+    assert not (folder / "ledger.sqlite").exists()
 
 
 @pytest.mark.parametrize("command", ["report", "ledger"])

@@ -172,9 +172,9 @@ class Companion:
             self.end()
             raise BadInput(
                 "a worker process would make other records than this command: it has "
-                f"{reply.found}; required is {order.wanted}; let nobody change the code during a command, install "
-                "the same attnlab, paper and packages on both sides of a cluster and start its "
-                "workers again, then give the same command again"
+                f"{reply.found}; required is {order.wanted}; let nobody change the code during a "
+                "command, install the same attnlab, paper and packages on both sides of a cluster "
+                "and start its workers again, then give the same command again"
             )
         return outcomes.answered(reply.answer)
 

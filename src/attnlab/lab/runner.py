@@ -83,6 +83,7 @@ def run(
             slot, task = running.pop(future)
             idle.append(slot)
             _finish(task, executor.outcome(future), ledger, queue, attempts, progress)
+        ledger.keep()
         notify(progress)
     return progress
 
