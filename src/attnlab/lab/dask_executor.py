@@ -103,12 +103,29 @@ class DaskExecutor(executors.Executor):
 def perform(order: bytes, timeout: float) -> bytes:
     """Make a run. Called in a thread of a Dask worker; speaks bytes both ways."""
     wanted = msgspec.msgpack.decode(order, type=Order)
+    _require_registered(wanted)
     companion = _take(wanted) or Companion()
     outcome = companion.make(wanted, timeout, _needed())
     if companion.usable:
         with _idle_lock:
             _idle.append(companion)
     return msgspec.msgpack.encode(outcome)
+
+
+def _require_registered(order: Order) -> None:
+    """Refuse what no installed study runs: an order comes from the network, and names imports."""
+    job, package = order.job, order.wanted.package
+    known = {
+        (study.run, executors.settings_name(study.settings), paper.package)
+        for paper in registry.papers().values()
+        for study in paper.studies
+    }
+    if (job.run, job.settings, package) not in known:
+        raise BadInput(
+            f"a Dask worker was asked for {job.run!r} with {job.settings!r} of {package!r}, which "
+            "no study of a paper installed there runs; install the same attnlab and papers on "
+            "both sides and start the Dask workers again"
+        )
 
 
 def _take(order: Order) -> Companion | None:
