@@ -64,22 +64,30 @@ def test_a_deleted_ledger_is_put_back_with_everything(tmp_path, tasks, lost):
 
 
 def test_a_ledger_deleted_just_before_the_end_is_put_back(tmp_path, tasks):
-    with pytest.raises(KeyboardInterrupt), writing(tmp_path) as book:
-        save(book, tasks[:3])
-        ledger.path_of(tmp_path).unlink()
-        raise KeyboardInterrupt
+    def interrupted():
+        with writing(tmp_path) as book:
+            save(book, tasks[:3])
+            ledger.path_of(tmp_path).unlink()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     with reading(tmp_path) as book:
         assert len(book.records(tasks)) == 3
 
 
 def test_a_replaced_ledger_is_left_alone_and_ours_is_saved_beside_it(tmp_path, tasks):
     path = ledger.path_of(tmp_path)
-    with pytest.raises(BadInput, match=r"replaced.*nothing is lost.*ledger-saved-1\.sqlite"):
+
+    def replaced():
         with writing(tmp_path) as book:
             save(book, tasks[:4])
             path.unlink()
             path.write_bytes(b"somebody's")
             book.keep()
+
+    with pytest.raises(BadInput, match=r"replaced.*nothing is lost.*ledger-saved-1\.sqlite"):
+        replaced()
     assert path.read_bytes() == b"somebody's"
     (tmp_path / "own").mkdir()
     (tmp_path / "ledger-saved-1.sqlite").rename(tmp_path / "own" / "ledger.sqlite")
@@ -195,18 +203,18 @@ def test_a_damaged_value_is_named_with_its_row(tmp_path, tasks, table, column, v
     if fits(column, value):
         return
     for opener in (reading, writing):
-        with pytest.raises(BadInput, match=f"row 2 of the table {table} .* its {column} "):
-            with opener(tmp_path):
-                pass
+        pattern = f"row 2 of the table {table} .* its {column} "
+        with pytest.raises(BadInput, match=pattern), opener(tmp_path):
+            pass
 
 
 def test_a_text_that_is_not_utf8_is_named_with_its_row(tmp_path, tasks):
     with writing(tmp_path) as book:
         save(book, tasks[:2])
     altered(tmp_path, "UPDATE record SET cell=CAST(x'fffe' AS TEXT) WHERE rowid=1")
-    with pytest.raises(BadInput, match="row 1 of the table record .* its cell"):
-        with reading(tmp_path):
-            pass
+    pattern = "row 1 of the table record .* its cell"
+    with pytest.raises(BadInput, match=pattern), reading(tmp_path):
+        pass
 
 
 def test_diff_hashes_payloads_again(tmp_path, tasks, attnlab):
@@ -227,9 +235,9 @@ def test_a_crafted_payload_under_its_own_digest_is_named(tmp_path, tasks, crafte
         save(book, tasks[:2])
     query = "UPDATE record SET payload=?, digest=? WHERE rowid=2"
     altered(tmp_path, query, crafted, payload.digest(crafted, ""))
-    with pytest.raises(BadInput, match="row 2 of the table record .* cannot be read"):
-        with reading(tmp_path) as book:
-            book.records(tasks[:2])
+    pattern = "row 2 of the table record .* cannot be read"
+    with pytest.raises(BadInput, match=pattern), reading(tmp_path) as book:
+        book.records(tasks[:2])
     with pytest.raises(BadInput, match="row 2"), reading(tmp_path) as book:
         book.newest_rows()
 

@@ -1,9 +1,15 @@
 """Commands whose runs all fail: exit code 3 with the first reason, and no pass by --strict."""
 
+import math
 import sqlite3
+from dataclasses import replace
+
+import pytest
 
 from attnlab.claims import Verdict
 from attnlab.commands.running import strictly
+from attnlab.core import BadInput
+from attnlab.lab import plan, registry
 
 # So many steps that no counter holds them: every run fails, and every claim is about these.
 ALL_FAIL = ("--set", "eta=1e-300", "--scale", "smoke")
@@ -28,6 +34,20 @@ def test_a_figure_of_which_no_run_succeeded_exits_with_3(attnlab, tmp_path):
     done = attnlab("run", "toy.figure_1", *ALL_FAIL, "--out", tmp_path, expect=3)
     assert "OverflowError" in done.err
     assert not (tmp_path / "figures").exists()
+
+
+@pytest.mark.parametrize(
+    ("cost", "resolve"),
+    [
+        (lambda cell: 1 / (cell.eta - cell.eta), lambda cell: cell),
+        (lambda cell: math.inf, lambda cell: cell),
+        (lambda cell: 1.0, lambda cell: replace(cell, dimension=int(1 / (cell.eta - cell.eta)))),
+    ],
+)
+def test_sizes_at_which_no_plan_can_be_made_are_refused(cost, resolve):
+    study = replace(registry.study("toy.overshoot"), cost=cost, resolve=resolve)
+    with pytest.raises(BadInput, match=r"a cell of toy\.overshoot cannot be run at these settings"):
+        plan.study_tasks(study, plan.Request("smoke"), {})
 
 
 def test_one_failed_run_of_four_is_inconclusive_and_no_pass(attnlab, tmp_path):

@@ -1,6 +1,6 @@
 """What the commands share: options, ids into claims and figures, runs, and ways to print."""
 
-import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -142,7 +142,7 @@ def _all_there(
 ) -> bool:
     """Whether the ledger holds every run of a request that was asked for last."""
     request = options.request()
-    if not ledgers.path_of(options.out).is_file():
+    if not os.path.isfile(ledgers.path_of(options.out)):  # Path.is_file raises on long names
         return False
     with ledgers.reading(options.out) as ledger:
         last = ledger.last_request()
@@ -175,12 +175,6 @@ def write(path: Path, data: bytes) -> None:
     """Write a file and say so."""
     drawings.replace_file(path, data)
     say(f"wrote {path}")
-
-
-def finite(row: dict[str, Any]) -> dict[str, Any]:
-    """A row for JSON, which has no infinite number: null stands for it."""
-    gone = [k for k, v in row.items() if isinstance(v, float) and not math.isfinite(v)]
-    return {**row, **dict.fromkeys(gone)}
 
 
 def pretty(value: Any) -> bytes:
