@@ -200,8 +200,9 @@ class Ledger:
         names = ("study", "cell", "seed", "diverged", "digest", "payload")
         found: dict[str, dict[str, Any]] = {}
         for identity, number, *rest in self._db.execute(query):
-            found[identity] = row = dict(zip(names, rest, strict=True))
+            row: dict[str, Any] = dict(zip(names, rest, strict=True))
             row["values"] = self._values(number, row["diverged"], row["digest"], row["payload"])
+            found[identity] = row
         return found
 
     # --- keys ---
