@@ -1,5 +1,5 @@
-"""The command line. Exit codes: 0 done, 1 a claim contradicted under --strict, 2 bad input,
-130 interrupted."""
+"""The command line. Exit codes: 0 done, 1 a claim contradicted under --strict (or none decided),
+2 bad input, 3 no run succeeded, 130 interrupted."""
 
 import os
 import sys
@@ -10,6 +10,7 @@ from tyro.conf import FlagCreatePairsOff
 
 from attnlab import __version__
 from attnlab.commands import running, showing
+from attnlab.commands.common import NoRunSucceeded
 from attnlab.core import BadInput
 
 COMMANDS: dict[str, Any] = {
@@ -34,24 +35,55 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"attnlab {__version__}")
         return 0
     try:
-        if arguments[:1] == ["bounds"] and arguments[1:2] and not arguments[1].startswith("-"):
-            return showing.Bounds.parse_and_run(arguments[1:])
-        command = tyro.extras.subcommand_cli_from_dict(
-            COMMANDS,
-            prog="attnlab",
-            description="A laboratory for the theory of attention training. "
-            "`attnlab --version` prints the version.",
-            args=arguments or ["--help"],
-            config=(FlagCreatePairsOff,),
-        )
-        return command.run()
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a reader that has gone away is no error
+        return code
     except BadInput as error:
         print(f"attnlab: {error}", file=sys.stderr)
         return 2
+    except NoRunSucceeded as error:
+        print(f"attnlab: {error}", file=sys.stderr)
+        return 3
     except BrokenPipeError:
-        # Whoever read the output has had enough of it; Python's own flush must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # whoever read it has had enough of it
         return 0
+    except OSError as error:
+        # The disk, the name of a file, a right to it: the machine's answer, in its own words.
+        if error.filename is None:  # standard output itself, e.g. on a full disk
+            _drop_output()
+        where = f" {_short(str(error.filename))}" if error.filename else " a file"
+        print(
+            f"attnlab: cannot use{where}: {error.strerror or error}; check the name, the rights "
+            "and the free space, or give another place",
+            file=sys.stderr,
+        )
+        return 2
+
+
+def _run(arguments: list[str]) -> int:
+    for word in arguments:
+        if "\0" in word:
+            raise BadInput(f"{_short(word)!r} holds a NUL byte, which no name has; leave it out")
+    if arguments[:1] == ["bounds"] and arguments[1:2] not in ([], ["-h"], ["--help"]):
+        return showing.Bounds.parse_and_run(arguments[1:])
+    command: Any = tyro.extras.subcommand_cli_from_dict(
+        COMMANDS,
+        prog="attnlab",
+        description="A laboratory for the theory of attention training. "
+        "`attnlab --version` prints the version.",
+        args=arguments or ["--help"],
+        config=(FlagCreatePairsOff,),
+    )
+    return command.run()
+
+
+def _drop_output() -> None:
+    """Let Python's own flush at the end have nothing to complain of."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 60 else f"{word[:57]}..."
 
 
 def entry() -> None:

@@ -6,8 +6,9 @@ from concurrent.futures import Future
 import pytest
 
 from attnlab.lab import payload, plan, runner
-from attnlab.lab.executors import Executor, Outcome
+from attnlab.lab.executors import Executor
 from attnlab.lab.ledger import writing
+from attnlab.lab.outcomes import Outcome
 from attnlab.lab.worker import Answer
 
 

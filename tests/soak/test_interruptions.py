@@ -41,8 +41,8 @@ def children(pid: int) -> list[int]:
 
 
 def workers(pid: int) -> list[int]:
-    """The spawned processes that compute (not multiprocessing's resource tracker)."""
-    return [c for c in children(pid) if b"spawn_main" in command_line(c)]
+    """The processes that compute."""
+    return [c for c in children(pid) if b"attnlab.lab.companion" in command_line(c)]
 
 
 def command_line(pid: int) -> bytes:
@@ -71,7 +71,7 @@ def test_parent_killed_in_the_middle_and_the_command_given_again(attnlab, undist
     process.kill()
     process.communicate()
     # Workers end with their parent.
-    wait_until(lambda: not any(b"spawn_main" in command_line(c) for c in helpers), 10)
+    wait_until(lambda: not any(b"attnlab.lab.companion" in command_line(c) for c in helpers), 10)
     done = finished(tmp_path)
     assert 8 <= done < RUNS
     second = attnlab(*COMMAND, "--out", tmp_path)
@@ -94,6 +94,66 @@ def test_worker_killed(attnlab, undisturbed, tmp_path):
     assert_same(attnlab, undisturbed, tmp_path)
 
 
+def test_workers_killed_as_they_start(attnlab, undisturbed, tmp_path):
+    process = attnlab.start(*COMMAND, "--out", tmp_path)
+    killed: set[int] = set()
+    while len(killed) < 8:
+        wait_until(lambda: set(workers(process.pid)) - killed)
+        victim = min(set(workers(process.pid)) - killed)
+        time.sleep(0.04 * len(killed))
+        os.kill(victim, signal.SIGKILL)
+        killed.add(victim)
+    _, errors = process.communicate(timeout=240)
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors
+    (row,) = attnlab("ledger", tmp_path, "--json").json
+    assert row["attempts"].get("killed", 0) >= 4
+    assert_same(attnlab, undisturbed, tmp_path)
+
+
+@pytest.mark.parametrize("whom", ["group", "parent", "worker"])
+def test_a_suspended_machine_is_no_timeout(attnlab, tmp_path, whom):
+    import subprocess
+
+    # Runs of 3 s with a limit of 8, stopped in the middle for 12.
+    slow = ("check", "toy.theorem_3", "--scale", "smoke", "--set", "sleep=3", "--workers", "1")
+    process = subprocess.Popen(
+        [*attnlab.command, *slow, "--out", str(tmp_path)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=attnlab.environment,
+        start_new_session=True,
+    )
+    wait_until(lambda: finished(tmp_path) >= 1)
+    time.sleep(0.5)
+    (worker,) = workers(process.pid)
+    send, to = (os.killpg, process.pid) if whom == "group" else (os.kill, process.pid)
+    to = worker if whom == "worker" else to
+    send(to, signal.SIGSTOP)
+    time.sleep(12)
+    send(to, signal.SIGCONT)
+    _, errors = process.communicate(timeout=240)
+    assert process.returncode == 0, errors
+    (row,) = attnlab("ledger", tmp_path, "--json").json
+    assert (row["current"], row["attempts"]) == (4, {})
+
+
+def test_ledger_deleted_in_the_middle(attnlab, undisturbed, tmp_path):
+    import shutil
+
+    folder = tmp_path / "results"
+    process = attnlab.start(*COMMAND, "--out", folder)
+    for count in (6, 20):
+        wait_until(lambda n=count: finished(folder) >= n)
+        shutil.rmtree(folder)
+        wait_until((folder / "ledger.sqlite").exists, 5)
+    _, errors = process.communicate(timeout=240)
+    assert process.returncode == 0, errors
+    (row,) = attnlab("ledger", folder, "--json").json
+    assert (row["current"], row["runs"]) == (RUNS, RUNS)
+    assert_same(attnlab, undisturbed, folder)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", [0, 6])
 def test_interrupted_and_resumed(attnlab, undisturbed, tmp_path, number, moment):
@@ -107,7 +167,7 @@ def test_interrupted_and_resumed(attnlab, undisturbed, tmp_path, number, moment)
     assert "interrupted:" in errors
     assert "again to go on" in errors
     assert "Traceback" not in errors
-    wait_until(lambda: not any(b"spawn_main" in command_line(c) for c in helpers), 10)
+    wait_until(lambda: not any(b"attnlab.lab.companion" in command_line(c) for c in helpers), 10)
     attnlab(*COMMAND, "--out", tmp_path)
     (row,) = attnlab("ledger", tmp_path, "--json").json
     assert (row["current"], row["runs"]) == (RUNS, RUNS)

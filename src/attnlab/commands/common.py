@@ -1,6 +1,6 @@
 """What the commands share: options, ids into claims and figures, runs, and ways to print."""
 
-import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,6 +25,10 @@ Scale = Annotated[str, arg(metavar="smoke|quick|paper")]
 Json = Annotated[
     str | None, arg(metavar="FILE", help="JSON to standard output (alone, or -) or to FILE.json.")
 ]
+
+
+class NoRunSucceeded(Exception):
+    """Every run of a command failed. The message says how many, and why the first one did."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,13 +112,25 @@ def compute(
     claims = [item for item in items if isinstance(item, Claim)]
     if _all_there(tasks, claims, options, universes):
         return
-    from attnlab.lab import session
+    from attnlab.lab import executors, session
 
+    executors.require_workers(options.workers, options.dask)
     with ledgers.writing(options.out) as ledger:
-        ledger.add_request(command, ids, request)
         where = {"workers": options.workers, "dask": options.dask}
         console = Console(stderr=True)
-        session.compute(tasks, ledger, **where, console=console)
+        progress = session.compute(
+            tasks,
+            ledger,
+            **where,
+            console=console,
+            accepted=lambda: ledger.add_request(command, ids, request),
+        )
+        if tasks and not ledger.finished(tasks):
+            reason = ledgers.last_lines(progress.first_failure, 1)
+            raise NoRunSucceeded(
+                f"none of {len(tasks)} runs succeeded, so there is nothing to judge or draw; the "
+                f"first failed by {reason}; `attnlab ledger {options.out} --failures` shows all"
+            )
         for number, more in enumerate(multiverse.rounds(claims, request, ledger, universes)):
             again = "again on fresh seeds, " if number else ""
             say(f"universes, {again}over the choices that the paper leaves open:")
@@ -126,7 +142,7 @@ def _all_there(
 ) -> bool:
     """Whether the ledger holds every run of a request that was asked for last."""
     request = options.request()
-    if not ledgers.path_of(options.out).is_file():
+    if not os.path.isfile(ledgers.path_of(options.out)):  # Path.is_file raises on long names
         return False
     with ledgers.reading(options.out) as ledger:
         last = ledger.last_request()
@@ -159,12 +175,6 @@ def write(path: Path, data: bytes) -> None:
     """Write a file and say so."""
     drawings.replace_file(path, data)
     say(f"wrote {path}")
-
-
-def finite(row: dict[str, Any]) -> dict[str, Any]:
-    """A row for JSON, which has no infinite number: null stands for it."""
-    gone = [k for k, v in row.items() if isinstance(v, float) and not math.isfinite(v)]
-    return {**row, **dict.fromkeys(gone)}
 
 
 def pretty(value: Any) -> bytes:

@@ -1,11 +1,13 @@
 """Commands that make runs: verdicts, figures, whole papers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from rich.console import Group
 from tyro.conf import Positional, arg
 
+from attnlab.claims import Verdict
 from attnlab.commands.common import (
     Ids,
     Json,
@@ -28,6 +30,17 @@ from attnlab.lab.multiverse import multiverse
 MOST_UNIVERSES = 1000
 
 
+def strictly(found: Sequence[Verdict]) -> int:
+    """The exit code under --strict: nothing contradicted, and no pass on nothing."""
+    unseen = [v.id for v in found if v.failed_runs and not v.trials]
+    if unseen:
+        say(f"--strict: all runs of {', '.join(unseen)} failed, so they were not judged")
+    undecided = all(v.outcome == "inconclusive" for v in found)
+    if undecided:
+        say("--strict: no claim was decided, which is not a pass")
+    return int(bool(unseen) or undecided or any(v.outcome == "contradicted" for v in found))
+
+
 @dataclass(frozen=True)
 class Check(Options):
     """The verdict on claims, or on all claims of a paper."""
@@ -36,7 +49,7 @@ class Check(Options):
     """Claims or papers."""
     json: Json = None
     strict: bool = False
-    """Exit with 1 if a claim is contradicted."""
+    """Exit with 1 if a claim is contradicted, had no run to judge, or if none was decided."""
     robust: bool = False
     """Repeat each verdict without each fifth of the seeds; one that changes is inconclusive."""
 
@@ -53,7 +66,7 @@ class Check(Options):
         print_or_write(
             terminal.verdict_table(found), self.json, lambda: [as_json(v) for v in found]
         )
-        return int(self.strict and any(v.outcome == "contradicted" for v in found))
+        return strictly(found) if self.strict else 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +90,7 @@ class Reproduce(Options):
     papers: Annotated[Positional[tuple[str, ...]], arg(metavar="PAPER...")] = ()
     """Papers; every installed one if none is named."""
     strict: bool = False
-    """Exit with 1 if a claim is contradicted."""
+    """Exit with 1 if a claim is contradicted, had no run to judge, or if none was decided."""
 
     def run(self) -> int:
         from attnlab.report import page, terminal
@@ -96,7 +109,7 @@ class Reproduce(Options):
         terminal.output().print(terminal.verdict_table(found))
         write(self.out / "verdicts.json", pretty([as_json(v) for v in found]))
         write(self.out / "report.html", text.encode())
-        return int(self.strict and any(v.outcome == "contradicted" for v in found))
+        return strictly(found) if self.strict else 0
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Commands that look something up and run nothing."""
 
 import math
+import re
 from dataclasses import asdict, dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -9,10 +10,23 @@ import numpy as np
 import tyro
 from tyro.conf import Positional, arg
 
-from attnlab.commands.common import Folder, Id, Json, Scale, finite, print_or_write, write
+from attnlab.commands.common import (
+    Folder,
+    Id,
+    Json,
+    Scale,
+    print_or_write,
+    require_json_name,
+    write,
+)
 from attnlab.core import BadInput, Bound, BoundsTable
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
+
+# Beyond these the powers and exponentials of bounds leave what a computer's numbers hold.
+SMALLEST, LARGEST = 1e-30, 1e30
+NOT_FINITE = re.compile(r"(?<!\w)(inf|nan)\b(?!:)")
+"""A number that is none, within a sentence of a paper (`inf: no such T` explains a word)."""
 
 
 @dataclass(frozen=True)
@@ -152,14 +166,18 @@ class Bounds:
         """Run the command; which sizes it takes depends on the paper."""
         from attnlab.report import terminal
 
-        name, *rest = arguments
-        paper = registry.paper(name)
-        if paper.bounds is None:
-            raise BadInput(f"{name} has no table of bounds; `attnlab show {name}` shows its claims")
-        json = None
+        json, rest = None, list(arguments)
         if "--json" in rest:
             at = rest.index("--json")
             json, rest = rest[at + 1], rest[:at] + rest[at + 2 :]
+        require_json_name(json)
+        if not rest or rest[0].startswith("-"):
+            got = f"{rest[0]!r} is not a paper" if rest else "no paper was given"
+            raise BadInput(f"{got}; write `attnlab bounds PAPER`, with sizes and --json after it")
+        name, *rest = rest
+        paper = registry.paper(name)
+        if paper.bounds is None:
+            raise BadInput(f"{name} has no table of bounds; `attnlab show {name}` shows its claims")
         sizes = tyro.cli(
             _with_help(paper.bounds.settings),
             prog=f"attnlab bounds {name}",
@@ -167,22 +185,53 @@ class Bounds:
         )
         rows = _rows(name, paper.bounds, sizes)
         table = terminal.bounds_table(name, rows)
-        print_or_write(table, json, lambda: [finite(asdict(row)) for row in rows])
+        print_or_write(table, json, lambda: [_named(asdict(row)) for row in rows])
         return 0
 
 
 def _rows(name: str, bounds: BoundsTable, sizes: Any) -> tuple[Bound, ...]:
     """The bounds at given sizes; a sentence where they leave the numbers a computer has."""
+    for size in fields(sizes):
+        value = getattr(sizes, size.name)
+        if isinstance(value, int | float) and not _ordinary(value):
+            raise BadInput(
+                f"{size.name}={_brief(value)} is too extreme for the bounds of {name}; give 0 or "
+                f"a size from {SMALLEST:g} to {LARGEST:g}, e.g. the default {size.default}"
+            )
     too_far = f"the bounds of {name} cannot be computed at these sizes"
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             rows = bounds.rows(sizes)
-    except (ArithmeticError, ValueError) as error:
-        raise BadInput(f"{too_far} ({error}); give less extreme ones") from None
-    lost = [row.name for row in rows if math.isnan(row.value)]
+        lost = [row.name for row in rows if _lost(row)]
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise BadInput(f"{too_far} ({_brief(error)}); give less extreme ones") from None
     if lost:
         raise BadInput(f"{too_far} ({lost[0]} is not a number); give less extreme ones")
     return rows
+
+
+def _lost(row: Bound) -> bool:
+    numbers = [x for x in (row.value, row.threshold) if isinstance(x, float)]
+    return any(map(math.isnan, numbers)) or bool(NOT_FINITE.search(row.meaning))
+
+
+def _ordinary(size: int | float) -> bool:
+    return size == 0 or SMALLEST <= abs(size) <= LARGEST
+
+
+def _brief(value: Any) -> str:
+    """A value in a sentence; a number of thousands of digits has no end worth reading."""
+    try:
+        text = str(value)
+    except ValueError:  # Python refuses to write out a whole number of that many digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for JSON, which has no infinite number: a word stands for it, as in the table."""
+    words = {math.inf: "infinite", -math.inf: "minus infinite"}
+    return {k: words.get(v, v) if isinstance(v, float) else v for k, v in row.items()}
 
 
 def _with_help(settings: type) -> Any:

@@ -1,8 +1,8 @@
-"""A companion: a one-core worker process beside a cluster's worker, which makes its runs for it.
+"""A companion: a one-core worker process that makes runs for the command or for a Dask worker.
 
-A Dask worker has many threads, an environment of its own and no right to multiprocessing
-children, so records are never computed inside it. It starts `python -m attnlab.lab.companion`
-and talks to it over two pipes: messages are MessagePack, each behind its length in 8 bytes.
+Records are never computed inside either: a command has loaded what it likes, and a Dask worker has
+many threads and an environment of its own. Both start `python -m attnlab.lab.companion` and talk
+to it over two pipes: messages are MessagePack, each behind its length in 8 bytes.
 
     companion -> (empty)       once it is ready
     Order     ->               companion
@@ -16,13 +16,14 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
 from attnlab.core import BadInput
-from attnlab.lab import executors, fingerprint, worker
+from attnlab.lab import fingerprint, outcomes, worker
 
 COMMAND = ("-P", "-m", "attnlab.lab.companion")  # -P: the current folder is not a place to import
 START_SECONDS = 120.0
@@ -30,6 +31,8 @@ IDLE_SECONDS = 60.0
 # Nobody gives an order to a companion that is about to end for want of one.
 REUSE_SECONDS = IDLE_SECONDS - 10.0
 TICK_SECONDS = 0.25
+# A longer gap between two looks at the clock means that this process was not running.
+LONGEST_TICK_SECONDS = 1.0
 END_SECONDS = 5.0
 LENGTH = struct.Struct("<Q")
 
@@ -71,13 +74,56 @@ class Reply:
     answer: worker.Answer | None
 
 
+class RunningTime:
+    """The seconds that a process had for its work, watched from another one.
+
+    Neither counts: time in which the watching process did not run (a closed laptop, SIGSTOP to the
+    group), and time in which the watched one is stopped.
+    """
+
+    def __init__(self, pid: int):
+        self._pid = pid
+        self._last = time.monotonic()
+        self._seconds = 0.0
+
+    def tick(self) -> float:
+        """Look at the clock, which must be done often, and tell the seconds so far."""
+        now = time.monotonic()
+        if not _stopped(self._pid):
+            self._seconds += min(now - self._last, LONGEST_TICK_SECONDS)
+        self._last = now
+        return self._seconds
+
+
+def _stopped(pid: int) -> bool:
+    """Whether a process is stopped by a signal or a debugger; unknown, where there is no /proc."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return line.rpartition(b")")[2].split()[:1] in ([b"T"], [b"t"])
+
+
 class Companion:
     """The outside of a companion process: start it, give it orders, end it."""
 
-    def __init__(self):
-        self._process = subprocess.Popen(
-            [sys.executable, *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-        )
+    def __init__(self, path: Iterable[str] | None = None):
+        """Start the process, with the places to import from in `path` (default: as any Python)."""
+        environment = dict(os.environ)
+        if path is not None:
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+        # Ctrl-C at a terminal reaches the whole group: it must not end a process that is starting.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, *COMMAND],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                env=environment,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._ready = False
         self._last: Order | None = None
         self._idle_since = time.monotonic()
@@ -101,7 +147,7 @@ class Companion:
         last, job = self._last.job, order.job
         return 2 if (last.run, last.cell) == (job.run, job.cell) else 1
 
-    def make(self, order: Order, timeout: float, needed: Callable[[], bool]) -> executors.Outcome:
+    def make(self, order: Order, timeout: float, needed: Callable[[], bool]) -> outcomes.Outcome:
         """Make a run. `needed` is asked now and then; once it says no, the process is ended.
 
         Whatever is not an answer also ends the process. Raises BadInput if the companion's
@@ -114,10 +160,10 @@ class Companion:
             return self._expired()
         except TimeoutError as error:
             self.end()
-            return executors.Outcome("timeout" if self._ready else "killed", str(error))
+            return outcomes.Outcome("timeout" if self._ready else "killed", str(error))
         except InterruptedError as error:
             self.end()
-            return executors.Outcome("killed", str(error))
+            return outcomes.Outcome("killed", str(error))
         except BaseException:
             self.end()
             raise
@@ -125,11 +171,12 @@ class Companion:
         if reply.answer is None:
             self.end()
             raise BadInput(
-                f"the cluster would make other records than this attnlab: it has {reply.found}; "
-                f"required is what is installed here, {order.wanted}; install the same attnlab, "
-                "paper and packages on both sides and start the Dask workers again"
+                "a worker process would make other records than this command: it has "
+                f"{reply.found}; required is {order.wanted}; let nobody change the code during a "
+                "command, install the same attnlab, paper and packages on both sides of a cluster "
+                "and start its workers again, then give the same command again"
             )
-        return executors.answered(reply.answer)
+        return outcomes.answered(reply.answer)
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
@@ -153,10 +200,10 @@ class Companion:
         pipe = self._pipe(self._process.stdout)
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
-        deadline = time.monotonic() + seconds
+        clock = RunningTime(self._process.pid)
         data = bytearray()
         while len(data) < LENGTH.size or len(data) < LENGTH.size + LENGTH.unpack_from(data)[0]:
-            left = deadline - time.monotonic()
+            left = seconds - clock.tick()
             if left <= 0:
                 raise TimeoutError(f"{complaint} within {seconds:g} s")
             if not needed():
@@ -168,14 +215,14 @@ class Companion:
                 data += chunk
         return bytes(data[LENGTH.size :])
 
-    def _expired(self) -> executors.Outcome:
+    def _expired(self) -> outcomes.Outcome:
         try:
             code = self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:  # it has closed its pipe, and goes on
             self.end()
-            return executors.Outcome("crash", "the worker process closed its pipe")
+            return outcomes.Outcome("crash", "the worker process closed its pipe")
         self._close()
-        return executors.expired(code)
+        return outcomes.expired(code)
 
     def _close(self) -> None:
         for pipe in (self._process.stdin, self._process.stdout):

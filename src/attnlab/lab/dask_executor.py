@@ -16,6 +16,7 @@ import msgspec
 from attnlab.core import BadInput
 from attnlab.lab import executors, registry
 from attnlab.lab.companion import Companion, Fingerprint, Order
+from attnlab.lab.outcomes import Outcome
 from attnlab.lab.plan import Task
 
 CONNECT_SECONDS = 5
@@ -70,7 +71,7 @@ class DaskExecutor(executors.Executor):
         theirs.add_done_callback(ended.set_result)
         return ended
 
-    def outcome(self, future: Future) -> executors.Outcome:
+    def outcome(self, future: Future) -> Outcome:
         """How a run that has ended did end. Raises BadInput if the cluster's code is not ours."""
         from distributed import KilledWorker
 
@@ -80,7 +81,7 @@ class DaskExecutor(executors.Executor):
             raise
         except (KilledWorker, CancelledError, OSError) as error:
             # OSError: lost connections and results, and a machine that could start no process.
-            return executors.Outcome("killed", f"the Dask worker was lost: {error!r}")
+            return Outcome("killed", f"the Dask worker was lost: {error!r}")
         except Exception as error:
             if isinstance(error, ImportError) or "deserialization" in str(error):
                 raise BadInput(
@@ -88,8 +89,8 @@ class DaskExecutor(executors.Executor):
                     f"({_one_line(error)}); required is the same attnlab on the scheduler and on "
                     "every worker; install it there and start them again"
                 ) from None
-            return executors.Outcome("crash", f"the Dask task failed: {error!r}")
-        return msgspec.msgpack.decode(data, type=executors.Outcome)
+            return Outcome("crash", f"the Dask task failed: {error!r}")
+        return msgspec.msgpack.decode(data, type=Outcome)
 
     def stop(self) -> None:
         """Leave the cluster. It drops our runs, and `perform` then ends their processes."""
@@ -102,12 +103,29 @@ class DaskExecutor(executors.Executor):
 def perform(order: bytes, timeout: float) -> bytes:
     """Make a run. Called in a thread of a Dask worker; speaks bytes both ways."""
     wanted = msgspec.msgpack.decode(order, type=Order)
+    _require_registered(wanted)
     companion = _take(wanted) or Companion()
     outcome = companion.make(wanted, timeout, _needed())
     if companion.usable:
         with _idle_lock:
             _idle.append(companion)
     return msgspec.msgpack.encode(outcome)
+
+
+def _require_registered(order: Order) -> None:
+    """Refuse what no installed study runs: an order comes from the network, and names imports."""
+    job, package = order.job, order.wanted.package
+    known = {
+        (study.run, executors.settings_name(study.settings), paper.package)
+        for paper in registry.papers().values()
+        for study in paper.studies
+    }
+    if (job.run, job.settings, package) not in known:
+        raise BadInput(
+            f"a Dask worker was asked for {job.run!r} with {job.settings!r} of {package!r}, which "
+            "no study of a paper installed there runs; install the same attnlab and papers on "
+            "both sides and start the Dask workers again"
+        )
 
 
 def _take(order: Order) -> Companion | None:

@@ -1,32 +1,24 @@
 """Executors: where runs are computed. One protocol, so that a cluster can stand in for cores."""
 
-import multiprocessing
 import os
-import signal
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass
-from typing import Literal, Protocol
-
-from pebble import ProcessExpired, ProcessPool
+import sys
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
 
 from attnlab import cells
-from attnlab.lab import worker
+from attnlab.core import BadInput
+from attnlab.lab import registry, worker
+from attnlab.lab.companion import Companion, Fingerprint, Order
+from attnlab.lab.outcomes import Outcome
 from attnlab.lab.plan import Task
 
-# Signals that a process raises by its own fault. Any other signal came from outside.
-OWN_FAULT = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGBUS, signal.SIGFPE}
-
-Ending = Literal["finished", "exception", "memory", "timeout", "crash", "killed"]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How an attempt at a run ended."""
-
-    kind: Ending
-    message: str = ""
-    answer: worker.Answer | None = None
+# More workers than cores only share them, and each takes about 300 MB.
+WORKERS_PER_CORE = 4
+ALWAYS_ALLOWED = 64
+# A machine that can start no process now may do so in a moment.
+NO_PROCESS_SECONDS = 1.0
 
 
 class Executor(Protocol):
@@ -48,64 +40,84 @@ class Executor(Protocol):
 
 
 class LocalExecutor(Executor):
-    """Worker processes on this machine, one pool of one process per slot.
+    """Worker processes on this machine, one companion per slot.
 
-    One pool a slot, not one pool of many: then the runner can keep the runs that share a
-    compiled program on the process that has compiled it, and a killed process takes down its
-    own run only.
+    The runner keeps the runs that share a compiled program on the slot that has compiled it.
+    A slot's process may be killed at any moment, even before it has taken a run: that ends one
+    attempt, and the slot starts another process for the next.
     """
 
     def __init__(self, slots: int):
         self.slots = slots
-        spawn = multiprocessing.get_context("spawn")
-        self._pools = [
-            ProcessPool(max_workers=1, context=spawn, initializer=worker.prepare)
-            for _ in range(slots)
-        ]
+        self._companions: list[Companion | None] = [None] * slots
+        self._stopping = threading.Event()
+        self._threads = ThreadPoolExecutor(slots, thread_name_prefix="attnlab-slot")
 
     def submit(self, slot: int, task: Task) -> Future:
         """Start a run on a slot."""
-        return self._pools[slot].submit(worker.compute, task.study.timeout, job_of(task))
+        order = Order(job_of(task), Fingerprint.here(registry.paper_of(task.study).package))
+        return self._threads.submit(self._make, slot, order, task.study.timeout)
 
     def outcome(self, future: Future) -> Outcome:
-        """How a run that has ended did end."""
-        try:
-            answer: worker.Answer = future.result()
-        except FutureTimeout as error:
-            return Outcome("timeout", str(error.args[-1] if error.args else error))
-        except ProcessExpired as error:
-            return expired(error.exitcode or 0)
-        return answered(answer)
+        """How a run that has ended did end. Raises BadInput if the code was edited meanwhile."""
+        return future.result()
 
     def stop(self) -> None:
         """End the processes, whatever they are doing."""
-        for pool in self._pools:
-            pool.stop()
-        for pool in self._pools:
-            pool.join()
+        self._stopping.set()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for companion in self._companions:
+            if companion is not None:
+                companion.end()
 
-
-def answered(answer: worker.Answer) -> Outcome:
-    """The outcome of an attempt that a worker process has answered."""
-    return Outcome(answer.kind, answer.message, answer)
-
-
-def expired(code: int) -> Outcome:
-    """The outcome of an attempt whose worker process ended, with this exit code, before it did."""
-    if code < 0 and signal.Signals(-code) not in OWN_FAULT:
-        return Outcome("killed", f"the worker process got {signal.Signals(-code).name}")
-    return Outcome("crash", f"the worker process ended with exit code {code}")
+    def _make(self, slot: int, order: Order, timeout: float) -> Outcome:
+        companion = self._companions[slot]
+        if companion is None or not companion.usable:
+            if companion is not None:
+                companion.end()
+            self._companions[slot] = None
+            try:
+                companion = Companion(sys.path)
+            except OSError as error:
+                time.sleep(NO_PROCESS_SECONDS)
+                return Outcome("killed", f"no worker process could be started: {error}")
+            self._companions[slot] = companion
+        return companion.make(order, timeout, lambda: not self._stopping.is_set())
 
 
 def job_of(task: Task) -> worker.Job:
     """A task as plain values for another process."""
-    settings = task.study.settings
     return worker.Job(
         run=task.study.run,
-        settings=f"{settings.__module__}:{settings.__qualname__}",
+        settings=settings_name(task.study.settings),
         cell=cells.as_dict(task.cell),
         seed=task.seed,
     )
+
+
+def settings_name(settings: type) -> str:
+    """The import string of a settings class."""
+    return f"{settings.__module__}:{settings.__qualname__}"
+
+
+def require_workers(workers: int | None, dask: str | None) -> None:
+    """Refuse a number of workers that makes no sense."""
+    if workers is None:
+        return
+    if dask is not None:
+        raise BadInput(
+            f"--workers {workers} and --dask {dask} were both given, but the cluster decides how "
+            "many workers it has; leave one of them out"
+        )
+    if workers < 1:
+        raise BadInput(f"--workers {workers} is too few; give 1 or more")
+    cores = available_cores()
+    most = max(ALWAYS_ALLOWED, WORKERS_PER_CORE * cores)
+    if workers > most:
+        raise BadInput(
+            f"--workers {workers} is too many: each is a process of its own, and this machine has "
+            f"{cores} cores; give at most {most}, or leave --workers out for one per core"
+        )
 
 
 def available_cores() -> int:

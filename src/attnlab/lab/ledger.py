@@ -5,7 +5,6 @@ kill at any moment loses at most the runs under way. Rows are never overwritten:
 code or stack fingerprint is not today's stays, and is shown as stale.
 """
 
-import fcntl
 import json
 import os
 import sqlite3
@@ -17,30 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from attnlab import cells
 from attnlab.core import BadInput, Record, Records
-from attnlab.lab import fingerprint, payload, registry
+from attnlab.lab import fingerprint, ledger_file, ledger_rows, payload, registry
+from attnlab.lab.ledger_file import LedgerFile
 
 if TYPE_CHECKING:
     from attnlab.lab.plan import Task
 
-APPLICATION = 0x61746E6C  # "atnl", in the SQLite header
-SCHEMA = 1
 KEPT_BYTES = 2**29
-TABLES = """
-CREATE TABLE record(
-  identity TEXT NOT NULL, code TEXT NOT NULL, stack TEXT NOT NULL,
-  study TEXT NOT NULL, cell TEXT NOT NULL, seed INTEGER NOT NULL,
-  diverged TEXT NOT NULL, digest TEXT NOT NULL, payload BLOB NOT NULL,
-  seconds REAL NOT NULL, finished TEXT NOT NULL,
-  PRIMARY KEY (identity, code, stack));
-CREATE INDEX record_study ON record(study);
-CREATE TABLE attempt(
-  identity TEXT NOT NULL, code TEXT NOT NULL, stack TEXT NOT NULL, study TEXT NOT NULL,
-  seed INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, at TEXT NOT NULL);
-CREATE INDEX attempt_identity ON attempt(identity);
-CREATE TABLE request(
-  at TEXT NOT NULL, command TEXT NOT NULL, ids TEXT NOT NULL, scale TEXT NOT NULL,
-  seed INTEGER NOT NULL, changes TEXT NOT NULL);
-"""
 
 
 def path_of(folder: Path) -> Path:
@@ -51,11 +33,19 @@ def path_of(folder: Path) -> Path:
 class Ledger:
     """An open ledger. Use `reading` and `writing` to get one."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path):
-        self._db = connection
-        self.path = path
+    def __init__(self, file: LedgerFile):
+        self._file = file
+        self.path = file.path
         self._read: dict[tuple[str, str, str], Record] = {}
         self._read_bytes = 0
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        return self._file.db
+
+    def keep(self) -> None:
+        """Put the file back if it was deleted; see `LedgerFile.keep`."""
+        self._file.keep()
 
     # --- finished runs ---
 
@@ -77,22 +67,29 @@ class Ledger:
         return Records(found, failed=failed, missing=missing)
 
     def _record(self, task: "Task") -> Record | None:
-        row = self._row(task, "diverged, digest, payload, seconds")
+        row = self._row(task, "rowid, diverged, digest, payload, seconds")
         if row is None:
             return None
-        diverged, digest, data, seconds = row
-        if payload.digest(data, diverged) != digest:
-            raise BadInput(
-                f"the record {task.identity[:12]} of {task.study.id} in {self.path} does not match "
-                "its digest: the file is damaged; restore it from a copy or use another --out"
-            )
-        values = payload.decode(data)
+        number, diverged, digest, data, seconds = row
+        values = self._values(number, diverged, digest, data)
         record = Record(task.study.id, task.cell, task.seed, values, diverged, float(seconds))
         # Many claims read the same records: keep them, up to a limit.
         if self._read_bytes < KEPT_BYTES:
             self._read[self._key(task)] = record
             self._read_bytes += len(data)
         return record
+
+    def _values(self, row: int, diverged: str, digest: str, data: bytes) -> dict[str, Any]:
+        """The values of a record, after its digest was checked."""
+        what = ""
+        if payload.digest(data, diverged) != digest:
+            what = "its payload does not match its digest"
+        else:
+            try:
+                return payload.decode(data)
+            except Exception as error:  # a crafted payload under its own digest
+                what = f"its payload cannot be read ({error})"
+        raise BadInput(ledger_rows.damaged(self.path, "record", row, what))
 
     def save(self, task: "Task", data: bytes, diverged: str, seconds: float) -> None:
         """Write a finished run and its attempt, in one transaction."""
@@ -194,12 +191,19 @@ class Ledger:
         return [rows[study] for study in sorted(rows)]
 
     def newest_rows(self) -> dict[str, dict[str, Any]]:
-        """The newest record of each identity, whatever its code: what `diff` compares."""
-        query = "SELECT identity, study, cell, seed, diverged, digest, payload FROM record "
+        """The newest record of each identity, whatever its code: what `diff` compares.
+
+        Every payload is hashed again: a digest in the file says nothing of a damaged payload.
+        """
+        query = "SELECT identity, rowid, study, cell, seed, diverged, digest, payload FROM record "
         query += "ORDER BY rowid"
         names = ("study", "cell", "seed", "diverged", "digest", "payload")
-        rows = self._db.execute(query)
-        return {identity: dict(zip(names, rest, strict=True)) for identity, *rest in rows}
+        found: dict[str, dict[str, Any]] = {}
+        for identity, number, *rest in self._db.execute(query):
+            row: dict[str, Any] = dict(zip(names, rest, strict=True))
+            row["values"] = self._values(number, row["diverged"], row["digest"], row["payload"])
+            found[identity] = row
+        return found
 
     # --- keys ---
 
@@ -217,100 +221,20 @@ class Ledger:
 def reading(folder: Path) -> Iterator[Ledger]:
     """Open an existing ledger for reading."""
     path = path_of(folder)
-    if not path.is_file():
+    if not os.path.isfile(path):  # Path.is_file raises on a name that is too long
         raise BadInput(
             f"there is no ledger in {folder} (looked for {path}); give the --out folder of an "
             "earlier run, or run `attnlab reproduce` first"
         )
-    with _explained(path):
-        try:
-            connection = _connect(path, "mode=ro")
-        except sqlite3.OperationalError:
-            # A ledger on a read-only medium: SQLite cannot make its shared-memory file there.
-            connection = _connect(path, "immutable=1")
-        try:
-            yield Ledger(connection, path)
-        finally:
-            connection.close()
+    with ledger_file.reading(path) as file:
+        yield Ledger(file)
 
 
 @contextmanager
 def writing(folder: Path) -> Iterator[Ledger]:
     """Open (or make) a ledger for writing, as its only writer."""
-    path = path_of(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = open(folder / "ledger.lock", "a+")  # noqa: SIM115 - held until the end
-    except OSError as error:
-        raise BadInput(
-            f"cannot write in {folder}: {error.strerror}; give a folder you can write to by --out"
-        ) from None
-    with lock:
-        _take(lock, path)
-        with _explained(path):
-            connection = _connect(path, "mode=rwc")
-            try:
-                yield Ledger(connection, path)
-            finally:
-                connection.close()
-
-
-def _take(lock, path: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.seek(0)
-        pid = lock.read().strip() or "unknown"
-        raise BadInput(
-            f"another attnlab (pid {pid}) is writing {path}; wait until it has ended, or use "
-            "another --out"
-        ) from None
-    lock.truncate(0)
-    lock.write(str(os.getpid()))
-    lock.flush()
-
-
-def _connect(path: Path, options: str) -> sqlite3.Connection:
-    db = sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True, timeout=30)
-    application = db.execute("PRAGMA application_id").fetchone()[0]
-    empty = application == 0 and not db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-    if options == "mode=rwc" and empty:
-        db.execute("PRAGMA journal_mode=WAL")
-        # One transaction: a kill leaves either a whole ledger or an empty file, taken up next time.
-        marks = f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={SCHEMA};"
-        db.executescript(f"BEGIN; {TABLES} {marks} COMMIT;")
-        application = APPLICATION
-    schema = db.execute("PRAGMA user_version").fetchone()[0]
-    if application != APPLICATION:
-        raise BadInput(
-            f"{path} is an SQLite file of another program, not an attnlab ledger; nothing was "
-            "changed; use another --out"
-        )
-    if schema != SCHEMA:
-        raise BadInput(
-            f"{path} has ledger format {schema}, this attnlab reads format {SCHEMA}; use the "
-            "attnlab that wrote it, or another --out"
-        )
-    problem = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if problem != "ok":
-        raise sqlite3.DatabaseError(problem)
-    return db
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's complaints about a damaged or unwritable file into a sentence."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise BadInput(
-            f"cannot use {path}: {error}; check the folder and its free space, or use another --out"
-        ) from None
-    except sqlite3.DatabaseError as error:
-        raise BadInput(
-            f"{path} is damaged or not a ledger ({error}); nothing was changed; restore it from "
-            "a copy or use another --out"
-        ) from None
+    with ledger_file.writing(path_of(folder)) as file:
+        yield Ledger(file)
 
 
 def last_lines(message: str, count: int) -> str:

@@ -1,5 +1,6 @@
 """Plans: which runs a command needs, as a list of tasks without repetition."""
 
+import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -55,8 +56,23 @@ def design_cells(study: Study, request: Request, changes: Mapping[str, Any]) -> 
     unique: dict[Any, None] = {}
     for cell in design_of(study, request).cells:
         cell = cells.override(cell, request.changes, text=True)
-        unique.setdefault(study.resolve(cells.override(cell, changes)))
+        unique.setdefault(_resolved(study, cells.override(cell, changes)))
     return tuple(unique)
+
+
+def _resolved(study: Study, cell: Any) -> Any:
+    """A cell without `auto`; a sentence if its sizes are so extreme that no plan can be made."""
+    try:
+        cell = study.resolve(cell)
+        study.program(cell)
+        if math.isfinite(study.cost(cell)):
+            return cell
+        reason = "its time has no end"
+    except (ArithmeticError, ValueError) as error:
+        reason = str(error)
+    raise BadInput(
+        f"a cell of {study.id} cannot be run at these settings ({reason}); give less extreme ones"
+    )
 
 
 def study_tasks(

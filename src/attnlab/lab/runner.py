@@ -5,8 +5,9 @@ from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 
-from attnlab.lab.executors import Executor, Outcome
+from attnlab.lab.executors import Executor
 from attnlab.lab.ledger import Ledger
+from attnlab.lab.outcomes import Outcome
 from attnlab.lab.plan import Task
 
 # A death by an outside signal says nothing about the run, so it is tried again many times.
@@ -34,6 +35,8 @@ class Progress:
     failed: int = 0
     diverged: int = 0
     requeued: int = 0
+    first_failure: str = ""
+    """Why the first run that was given up failed."""
 
 
 def unfinished(tasks: Iterable[Task], ledger: Ledger) -> list[Task]:
@@ -80,6 +83,7 @@ def run(
             slot, task = running.pop(future)
             idle.append(slot)
             _finish(task, executor.outcome(future), ledger, queue, attempts, progress)
+        ledger.keep()
         notify(progress)
     return progress
 
@@ -106,6 +110,7 @@ def _finish(
     else:
         ledger.add_attempt(task, "failed", f"given up after: {outcome.kind}")
         progress.failed += 1
+        progress.first_failure = progress.first_failure or f"{outcome.kind}: {outcome.message}"
 
 
 class _Queue:

@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -15,9 +15,13 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
-from attnlab.core import BadInput
 from attnlab.lab import runner
-from attnlab.lab.executors import Executor, LocalExecutor, available_cores
+from attnlab.lab.executors import (
+    Executor,
+    LocalExecutor,
+    available_cores,
+    require_workers,
+)
 from attnlab.lab.ledger import Ledger, last_lines
 from attnlab.lab.plan import Task
 
@@ -31,23 +35,23 @@ def compute(
     workers: int | None,
     dask: str | None = None,
     console: Console,
+    accepted: Callable[[], None] = lambda: None,
 ) -> runner.Progress:
-    """Make the runs among the tasks that have no record yet."""
-    if workers is not None and dask is not None:
-        raise BadInput(
-            f"--workers {workers} and --dask {dask} were both given, but the cluster decides how "
-            "many workers it has; leave one of them out"
-        )
-    if workers is not None and workers < 1:
-        raise BadInput(f"--workers {workers} is too few; give 1 or more")
+    """Make the runs among the tasks that have no record yet.
+
+    `accepted` is called once there is somebody to make them, before the first one.
+    """
+    require_workers(workers, dask)
     to_do = runner.unfinished(tasks, ledger)
     have = len(tasks) - len(to_do)
     summary = f"{len(tasks)} runs: {have} in the ledger, {len(to_do)} to make"
     if not to_do:
+        accepted()
         console.print(summary, highlight=False)
         return runner.Progress()
     try:
         with _terminated_as_interrupted(), _executor(workers, dask, len(to_do)) as executor:
+            accepted()
             guess = runner.estimate(tasks, to_do, ledger, executor.slots)
             basis = "from earlier timings" if guess.from_timings else "a first guess"
             plural = "worker" if executor.slots == 1 else "workers"

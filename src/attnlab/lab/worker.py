@@ -10,6 +10,8 @@ import importlib
 import os
 import platform
 import signal
+import stat
+import tempfile
 import threading
 import time
 import traceback
@@ -82,7 +84,7 @@ def compute(job: Job) -> Answer:
         if not isinstance(result, Result):
             raise TypeError(f"{job.run} returned {type(result).__name__}, not a Result")
         data = payload.encode(result.values)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         out_of_memory = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
         kind = "memory" if out_of_memory else "exception"
         where = "".join(traceback.format_tb(error.__traceback__)[-2:])
@@ -97,9 +99,36 @@ def import_string(text: str) -> Any:
 
 
 def compilation_cache() -> Path:
-    """The folder of compiled programs, one per machine: they hold its instructions."""
+    """The folder of compiled programs, one per machine: they hold its instructions.
+
+    Whoever can write there decides what our processes execute, so a folder that is not ours alone
+    is not used: then one among the temporary files is, if that is ours alone, else a new one.
+    """
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "attnlab" / f"xla-{_machine()}"
+    name = f"xla-{_machine()}"
+    usual = Path(home) / "attnlab" / name
+    other = Path(tempfile.gettempdir()) / f"attnlab-{os.getuid()}-{name}"
+    for folder in (usual, other):
+        if _is_private(folder):
+            return folder
+    return Path(tempfile.mkdtemp(prefix=f"attnlab-{name}-"))
+
+
+def _is_private(folder: Path) -> bool:
+    """Make the folder if it is not there; whether it is the user's own, closed to all others."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = os.lstat(folder)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            return False
+        if stat.S_IMODE(found.st_mode) == 0o700:
+            return True
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return False  # others may have put programs there already
+        folder.chmod(0o700)
+        return True
+    except OSError:
+        return False
 
 
 def _machine() -> str:

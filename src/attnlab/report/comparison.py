@@ -1,9 +1,8 @@
-"""The comparison of two ledgers by the digests of their records."""
+"""The comparison of two ledgers by the digests of their records, each taken anew."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from attnlab.lab import payload
 from attnlab.lab.ledger import Ledger
 
 
@@ -35,7 +34,7 @@ def _differing(a: dict[str, Any], b: dict[str, Any]) -> str:
 
     if a["diverged"] != b["diverged"]:
         return f"ended {a['diverged'] or 'finite'} and {b['diverged'] or 'finite'}"
-    left, right = payload.decode(a["payload"]), payload.decode(b["payload"])
+    left, right = a["values"], b["values"]
     words = [f"{name} is in one only" for name in sorted(left.keys() ^ right.keys())]
     for name in sorted(left.keys() & right.keys()):
         x, y = left[name], right[name]
@@ -44,6 +43,11 @@ def _differing(a: dict[str, Any], b: dict[str, Any]) -> str:
         elif x.shape != y.shape or x.dtype != y.dtype:
             words.append(f"{name}: {x.dtype}{list(x.shape)} and {y.dtype}{list(y.shape)}")
         elif x.tobytes() != y.tobytes():
-            gap = np.nanmax(np.abs(x.astype(np.float64) - y.astype(np.float64)))
-            words.append(f"{name} by up to {gap:.3g}")
+            with np.errstate(invalid="ignore", over="ignore"):
+                gaps = np.abs(x.astype(np.float64) - y.astype(np.float64))
+            gap = np.max(gaps, initial=0.0, where=np.isfinite(gaps))
+            finite = np.isfinite(x) == np.isfinite(y)
+            words.append(
+                f"{name} by up to {gap:.3g}" if finite.all() else f"{name}: one not finite"
+            )
     return ", ".join(words)
