@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -104,10 +104,10 @@ def compute(
 ) -> None:
     """Make the runs that have no record yet, then those of universes, round by round.
 
-    `universes`: so many for every claim; else what each claim's kind carries. The ledger's lock
-    is needed only if there is something to run.
+    `universes`: so many for every claim, at denser designs; else what each claim's kind carries.
+    The ledger's lock is needed only if there is something to run.
     """
-    request = options.request()
+    request = replace(options.request(), dense=universes is not None)
     tasks = plan.everything_for(items, request)
     claims = [item for item in items if isinstance(item, Claim)]
     if _all_there(tasks, claims, options, universes):
@@ -141,7 +141,7 @@ def _all_there(
     tasks: list[plan.Task], claims: list[Claim], options: Options, universes: int | None
 ) -> bool:
     """Whether the ledger holds every run of a request that was asked for last."""
-    request = options.request()
+    request = replace(options.request(), dense=universes is not None)
     if not os.path.isfile(ledgers.path_of(options.out)):  # Path.is_file raises on long names
         return False
     with ledgers.reading(options.out) as ledger:

@@ -1,7 +1,7 @@
 """Commands that make runs: verdicts, figures, whole papers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from rich.console import Group
@@ -117,7 +117,7 @@ class Multiverse(Options):
     """Claims over the choices that their paper leaves open, and which of them decides.
 
     Each universe takes one value of every open setting (`attnlab show ID` lists them with the
-    reasons), at coarse designs: scale quick runs those of smoke. Writes the strip of universes
+    reasons), at the designs of the next smaller scale. Writes the strip of universes
     to DIR/figures/ID.multiverse.png, .svg and .json.
     """
 
@@ -137,7 +137,7 @@ class Multiverse(Options):
             raise BadInput(
                 f"--universes {self.universes} is out of range; give 1 to {MOST_UNIVERSES}"
             )
-        request = self.request()
+        request = replace(self.request(), dense=True)
         compute("multiverse", self.ids, claims, self, self.universes)
         with ledgers.reading(self.out) as ledger:
             found = [multiverse(claim, request, ledger, self.universes) for claim in claims]

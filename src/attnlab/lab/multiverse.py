@@ -192,7 +192,8 @@ def tallies(claims: Iterable[Claim], request: Request, ledger: Ledger) -> dict[s
 
 
 def _coarse(request: Request) -> Request:
-    return replace(request, scale=COARSE[request.scale], coarse=request.scale != "paper")
+    coarse = request.scale != "paper" and not request.dense
+    return replace(request, scale=COARSE[request.scale], coarse=coarse)
 
 
 def _fresh(request: Request) -> Request:

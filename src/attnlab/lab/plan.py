@@ -21,6 +21,8 @@ class Request:
     changes: Mapping[str, str] = field(default_factory=dict)
     coarse: bool = False
     """Whether studies that have a coarse design run that one."""
+    dense: bool = False
+    """Whether universes run the whole design of the next smaller scale, not a coarse one."""
 
     def __post_init__(self):
         if self.scale not in SCALES:
