@@ -102,8 +102,15 @@ def universes_of(claim: Claim, request: Request, count: int) -> tuple[Universe, 
 
 
 def _designs(claim: Claim, request: Request) -> dict[str, tuple[Any, ...]]:
-    studies = (registry.study(name) for name in claim.studies)
-    return {study.id: plan.design_cells(study, _coarse(request), {}) for study in studies}
+    """The cells of each study that decide the claim, in the coarse design."""
+    parts = decisive_parts(claim)
+    found = {}
+    for name in claim.studies:
+        all_cells = plan.design_cells(registry.study(name), _coarse(request), {})
+        read = [c for c in all_cells if any(name in p.studies and p.cells(c) for p in parts)]
+        if read:
+            found[name] = tuple(read)
+    return found
 
 
 def _runs(changes: Mapping[str, Any], designs: Mapping[str, tuple[Any, ...]]) -> bool:

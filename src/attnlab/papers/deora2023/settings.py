@@ -86,9 +86,19 @@ class MixtureSettings:
         help="relevant places drawn per sample, or the first ones",
         alternatives={"fixed": "the set of relevant places may be the same for all samples"},
     )
-    n: int = setting(48, origin="ours", symbol="n", help="training samples of phase 2")
+    n: int = setting(
+        48,
+        origin="ours",
+        symbol="n",
+        help="training samples of phase 2",
+        alternatives={24: "half as many", 96: "twice as many"},
+    )
     n1: int = setting(
-        1024, origin="ours", symbol="n_1", help="samples of phase 1; 0: their expectation"
+        1024,
+        origin="ours",
+        symbol="n_1",
+        help="samples of phase 1; 0: their expectation",
+        alternatives={512: "half as many", 2048: "twice as many"},
     )
     points: Points = setting(
         "samples", origin="ours", help="samples, or the support with drawn weights (no noise)"
@@ -217,7 +227,14 @@ class AscentSettings:
 class ExpressivitySettings(MixtureSettings):
     """Attention with the weights of Proposition 3 on drawn samples."""
 
-    epsilon: float = setting(0.1, origin="ours", symbol="epsilon", samples=False, help="mass")
+    epsilon: float = setting(
+        0.1,
+        origin="ours",
+        symbol="epsilon",
+        samples=False,
+        help="mass",
+        alternatives={0.01: "for any epsilon in (0, 1)", 0.5: "for any epsilon in (0, 1)"},
+    )
     Gamma_factor: float = setting(
         1.0, origin="ours", samples=False, help="Gamma over its bound; below 1 is a control"
     )
@@ -236,7 +253,14 @@ class InitialisationSettings(MixtureSettings):
     """Properties P1-P3 of a start, over many draws of the signs."""
 
     H: float = setting(100.0, origin="ours", symbol="H", samples=False, help="heads")
-    delta: float = setting(0.1, origin="ours", symbol="delta", samples=False, help="failure")
+    delta: float = setting(
+        0.1,
+        origin="ours",
+        symbol="delta",
+        samples=False,
+        help="failure",
+        alternatives={0.01: "the paper leaves the probability open"},
+    )
     start: Start = setting("phase_1", origin="paper", samples=False, help="or random heads")
     scale: float = setting(1.0, origin="ours", samples=False, help="of a random start")
     epsilon: float = setting(

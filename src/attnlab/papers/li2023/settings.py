@@ -24,6 +24,10 @@ def _prunes(cell: Any) -> bool:
     return cell.selector != "none"
 
 
+def _has_noisy_tokens(cell: Any) -> bool:
+    return cell.noisy_share > 0
+
+
 @dataclass(frozen=True)
 class TrainingSettings:
     """One training run of the shallow vision transformer on the pattern vote."""
@@ -85,7 +89,13 @@ class TrainingSettings:
         "sgd", origin="paper", samples=False, help="how the weights move"
     )
     # --- data
-    N: int = setting(128, origin="ours", symbol="N", help="training samples")
+    N: int = setting(
+        128,
+        origin="ours",
+        symbol="N",
+        help="training samples",
+        alternatives={64: "half as many", 128: "twice as many", 200: "figure 4's number"},
+    )
     L: int = setting(100, origin="paper", symbol="|S|", help="tokens in a sample")
     M: int = setting(5, origin="paper", symbol="M", help="patterns")
     d: int = setting(10, origin="paper", symbol="d", help="dimension of a token")
@@ -100,7 +110,12 @@ class TrainingSettings:
         0.15, origin="paper", symbol="alpha_#", help="fraction of confusion tokens (number)"
     )
     ratio: float = setting(
-        0.3, origin="ours", help="alpha_# / alpha_* (constant_ratio)", symbol="alpha_#/alpha_*"
+        0.3,
+        origin="ours",
+        help="alpha_# / alpha_* (constant_ratio)",
+        symbol="alpha_#/alpha_*",
+        alternatives={0.2: "further inside (8)", 0.1: "further still"},
+        matters=lambda cell: cell.confusion == "constant_ratio",
     )
     fractions: Literal["fixed", "multinomial"] = setting(
         "fixed", origin="paper", help="the same counts in every sample, or independent tokens"
@@ -122,11 +137,28 @@ class TrainingSettings:
         },
     )
     c0: float = setting(0.01, origin="paper", symbol="c_0", help="noise of a token's entries")
-    noisy_share: float = setting(0.0, origin="ours", help="share of extra-noisy tokens")
-    noisy_c0: float = setting(0.0, origin="ours", help="noise of an extra-noisy token's entries")
+    noisy_share: float = setting(
+        0.0,
+        origin="ours",
+        help="share of extra-noisy tokens",
+        alternatives={0.2: "figure 5's share is lost", 0.4: "figure 5's share is lost"},
+        matters=_has_noisy_tokens,
+    )
+    noisy_c0: float = setting(
+        0.0,
+        origin="ours",
+        help="noise of an extra-noisy token's entries",
+        alternatives={0.3: "figure 5's noise is lost", 1.0: "figure 5's noise is lost"},
+        matters=_has_noisy_tokens,
+    )
     set_size: int = setting(1, origin="paper", help="patterns in a set (G.2)")
     set_distance: float = setting(
-        0.0, origin="ours", symbol="Delta", help="distance within a set (G.2)"
+        0.0,
+        origin="ours",
+        symbol="Delta",
+        help="distance within a set (G.2)",
+        alternatives={0.25: "closer together", 1.0: "near what 2 tau + Delta < kappa allows"},
+        matters=lambda cell: cell.set_size > 1,
     )
     balance: Literal["exact", "random"] = setting(
         "exact",
@@ -149,7 +181,11 @@ class TrainingSettings:
     )
     heads: int = setting(1, origin="paper", symbol="H", help="attention heads (G.3)")
     combination: Literal["sum", "concat"] = setting(
-        "sum", origin="inferred", help="how heads are joined; the print is lost"
+        "sum",
+        origin="inferred",
+        help="how heads are joined; the print is lost",
+        alternatives={"concat": "side by side, as most networks do"},
+        matters=lambda cell: cell.heads > 1,
     )
     skip: bool = setting(False, origin="paper", help="skip connection (G.4)")
     margin: float = setting(1.0, origin="paper", samples=False, help="margin of the hinge loss")
@@ -169,6 +205,7 @@ class TrainingSettings:
         "assumption_1",
         origin="inferred",
         help="printed saturates the softmax and contradicts Assumption 1",
+        alternatives={"printed": "section 4.1's own formula, though Assumption 1 excludes it"},
     )
     error: Literal["random", "worst"] = setting(
         "random",

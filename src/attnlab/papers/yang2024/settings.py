@@ -31,6 +31,7 @@ class TrainingSettings:
         symbol="m_1",
         help="neurons",
         alternatives={32: "half as many", 256: "appendix A's number"},
+        matters=lambda cell: cell.weights == "theory",  # appendix A gives it for figure 1
     )
     sampler: Sampler = setting(
         "balanced", origin="paper", help="exact shares of the types, or independent samples"
