@@ -40,6 +40,10 @@ PAIRS = 3
 """Opposite pairs that are run again, at most."""
 
 
+Designs = Mapping[str, tuple[Any, ...]]
+"""The cells of each study, by its id."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One universe and what it came out as."""
@@ -68,19 +72,18 @@ def factors_of(claim: Claim, request: Request) -> tuple[Factor, ...]:
     changes nothing there, and a value that some cell refuses is no level.
     """
     designs = _designs(claim, request)
+    deciding = _deciding(claim, designs)
     open_choices: dict[str, dataclasses.Field[Any]] = {}
     for name in claim.studies:
         for field in dataclasses.fields(registry.study(name).settings):
             if field.metadata["alternatives"] and field.name not in request.changes:
                 open_choices.setdefault(field.name, field)
-    found = (_factor(field, designs) for field in open_choices.values())
+    found = (_factor(field, deciding, designs) for field in open_choices.values())
     return tuple(factor for factor in found if factor is not None)
 
 
-def _factor(
-    field: "dataclasses.Field[Any]", designs: Mapping[str, tuple[Any, ...]]
-) -> Factor | None:
-    having = [own for own in designs.values() if all(hasattr(cell, field.name) for cell in own)]
+def _factor(field: "dataclasses.Field[Any]", deciding: Designs, designs: Designs) -> Factor | None:
+    having = [own for own in deciding.values() if all(hasattr(cell, field.name) for cell in own)]
     values = [{getattr(cell, field.name) for cell in own} for own in having]
     matters = field.metadata["matters"]
     if any(len(own) > 1 for own in values) or not any(map(matters, chain(*having))):
@@ -101,19 +104,22 @@ def universes_of(claim: Claim, request: Request, count: int) -> tuple[Universe, 
     return tuple([u for u in found if _runs(u.changes, designs)][:count])
 
 
-def _designs(claim: Claim, request: Request) -> dict[str, tuple[Any, ...]]:
-    """The cells of each study that decide the claim, in the coarse design."""
+def _designs(claim: Claim, request: Request) -> Designs:
+    """The cells of each study in the coarse design."""
+    studies = (registry.study(name) for name in claim.studies)
+    return {study.id: plan.design_cells(study, _coarse(request), {}) for study in studies}
+
+
+def _deciding(claim: Claim, designs: Designs) -> Designs:
+    """Those of the cells that decide the claim; asides are left out."""
     parts = decisive_parts(claim)
-    found = {}
-    for name in claim.studies:
-        all_cells = plan.design_cells(registry.study(name), _coarse(request), {})
-        read = [c for c in all_cells if any(name in p.studies and p.cells(c) for p in parts)]
-        if read:
-            found[name] = tuple(read)
-    return found
+    return {
+        name: tuple(c for c in own if any(name in p.studies and p.cells(c) for p in parts))
+        for name, own in designs.items()
+    }
 
 
-def _runs(changes: Mapping[str, Any], designs: Mapping[str, tuple[Any, ...]]) -> bool:
+def _runs(changes: Mapping[str, Any], designs: Designs) -> bool:
     """Whether every cell takes the changes."""
     try:
         for study, own in designs.items():
