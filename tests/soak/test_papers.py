@@ -1,6 +1,7 @@
 """Whole papers at scale smoke: what the court demands of every verdict, and of the page."""
 
 import json
+import re
 
 import pytest
 
@@ -49,8 +50,8 @@ def test_the_json_of_a_verdict_is_whole_and_has_no_number_that_is_none(reproduce
         assert verdict.keys() >= KEYS, verdict["id"]
         assert verdict["reason"], verdict["id"]
         assert {"text", "owner", "why"} <= verdict["cutoff"].keys()
-        assert "-0.00" not in verdict["reason"]
-        assert " inf" not in verdict["reason"]
+        assert not re.search(r"(?<![\w.])-0(\.0+)?(?![\d.e])", verdict["reason"])
+        assert not re.search(r"\b(inf|nan)\b", verdict["reason"])
 
 
 def test_rule_1_no_supported_has_an_allowed_reading_that_is_not(verdicts):
