@@ -45,7 +45,8 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Group:
 def counts_line(paper: str, verdicts: Sequence[Verdict]) -> Text:
     """How many verdicts of each outcome a paper has, on one line."""
     named = [(f"{n} {o}", COLOURS[o]) for o, n in counts(verdicts) if n]
-    pieces: list[Any] = [f"{paper}: {len(verdicts)} claims"]
+    plural = "claim" if len(verdicts) == 1 else "claims"
+    pieces: list[Any] = [f"{paper}: {len(verdicts)} {plural}"]
     for words in named:
         pieces += [", " if len(pieces) > 1 else ": ", words]
     return Text.assemble(*pieces)
