@@ -5,7 +5,7 @@ READY := .venv/.ready
 DEV := .venv/.dev-ready
 ARGS ?=
 
-.PHONY: reproduce test lint format soak bench browser clean
+.PHONY: reproduce test lint format soak bench mutation browser docs clean
 
 reproduce: $(READY)
 	$(BIN)/attnlab reproduce --out results $(ARGS)
@@ -24,11 +24,23 @@ format: $(DEV)
 	$(BIN)/ruff format .
 
 soak: $(DEV)
-	$(BIN)/pytest -m soak $(ARGS)
+	$(BIN)/pytest -m soak -n 2 --dist loadfile $(ARGS)
 
 bench: $(DEV)
 	$(BIN)/python -m pip install -q -c constraints.txt --group bench
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# Half an hour on two cores: small faults in the formulas, and whether tests notice.
+mutation: $(DEV)
+	$(BIN)/python -m benchmarks.mutation $(ARGS)
+
+# The site, docs/_build/html: the examples are executed; a warning or a broken link is an error.
+docs: $(DEV)
+	$(BIN)/python -m pip install -q -c constraints.txt --group docs
+	rm -rf docs/_build/source && mkdir -p docs/_build/source
+	cp -r docs/*.md docs/conf.py docs/images examples docs/_build/source
+	PYTHONPATH=$(CURDIR) $(BIN)/sphinx-build -q -W --keep-going docs/_build/source docs/_build/html
+	$(BIN)/sphinx-build -q -W -b linkcheck -D nb_execution_mode=off docs/_build/source docs/_build/links
 
 # Debian's Chromium, for the browser tests of `make soak`; without it they skip and say so.
 browser:

@@ -29,17 +29,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from attnlab.cells import Key
-from attnlab.dynamics.descent import PlainStep, descend
+from attnlab.engines import collapsed_heads, explicit_heads
+from attnlab.engines.heads import HeadsEngine
+from attnlab.engines.heads_arithmetic import length, minus
 from attnlab.models.multihead import Heads
-from attnlab.papers.deora2023.drawing import Drawn, draw
-from attnlab.papers.deora2023.engines import collapsed_heads, weights
-from attnlab.papers.deora2023.engines.arithmetic import length, minus
-from attnlab.papers.deora2023.engines.heads import HeadsEngine
-from attnlab.papers.deora2023.path_runs import descend_all
+from attnlab.papers.deora2023.runs.samples import Drawn, draw
+from attnlab.papers.deora2023.runs.stability import without_point
+from attnlab.papers.deora2023.runs.targets import features_of
 from attnlab.papers.deora2023.settings import MixtureSettings
-from attnlab.papers.deora2023.stability_runs import without_point
-from attnlab.papers.deora2023.targets import features_of
 from attnlab.probes.tangent_kernel import tangent_margin
+from attnlab.training.descent import PlainStep, descend
 
 STEPS = 5_000
 KEY = Key("{}", 0)
@@ -69,8 +68,9 @@ def heads(repetitions: int) -> bool:
     drawn = draw(MixtureSettings(), KEY)
     v = jnp.asarray(drawn.v)
     many = collapsed_heads.engine(drawn.train, v, jnp.asarray([5e5, 5e5]))
-    two = weights.engine(
-        drawn.train, weights.phase_1_heads(v, jnp.asarray([1.0, 1.0]), 2, drawn.tokens.shape[1])
+    two = explicit_heads.engine(
+        drawn.train,
+        explicit_heads.phase_1_heads(v, jnp.asarray([1.0, 1.0]), 2, drawn.tokens.shape[1]),
     )
 
     def run(engine: HeadsEngine) -> Callable[[], object]:
@@ -96,16 +96,21 @@ def margin(repetitions: int) -> bool:
 
 
 @eqx.filter_jit
+def last_state(engine: HeadsEngine) -> Heads:
+    """The state after K steps of the common descent."""
+    return descend(engine, engine.zero(), PlainStep(ETA), jnp.stack([0 * K, K])).state
+
+
+@eqx.filter_jit
 def one_model(engine: HeadsEngine, base: Heads, n: jax.Array, i: jax.Array) -> jax.Array:
     """One leave-one-out model and its distance: what the Python loop calls."""
-    other = descend_all(without_point(engine, n, i), ETA, K)
-    return length(minus(base, Heads(*(x[-1] for x in other))), engine)
+    return length(minus(base, last_state(without_point(engine, n, i))), engine)
 
 
 @eqx.filter_jit
 def all_models(engine: HeadsEngine, n: jax.Array) -> jax.Array:
     """All leave-one-out models and their distances."""
-    base = Heads(*(x[-1] for x in descend_all(engine, ETA, K)))
+    base = last_state(engine)
     points = jnp.arange(len(engine.weights))
     return jax.lax.map(lambda i: one_model(engine, base, n, i), points)
 
@@ -134,7 +139,7 @@ def leave_one_out(repetitions: int) -> bool:
 
     def loop(engine: HeadsEngine) -> Callable[[], object]:
         def run() -> object:
-            base = Heads(*(x[-1] for x in eqx.filter_jit(descend_all)(engine, ETA, K)))
+            base = last_state(engine)
             return [one_model(engine, base, n, jnp.asarray(i)) for i in range(200)]
 
         return run

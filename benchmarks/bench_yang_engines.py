@@ -32,14 +32,14 @@ import numpy as np
 
 from attnlab.cells import Key
 from attnlab.data.word_cooccurrence import BalancedTrainingSet
-from attnlab.dynamics.descent import PlainStep, descend
-from attnlab.dynamics.flow import flow
-from attnlab.dynamics.trajectory import Trajectory
+from attnlab.engines import gram, symmetric, word_weights
+from attnlab.engines.gram_rows import row_count
 from attnlab.models.linear_mlp_initialisation import Initialisation
-from attnlab.models.linear_mlp_transformer import Sizes
+from attnlab.models.linear_mlp_transformer import LinearMLPSizes
 from attnlab.numerics.random import stream_key
-from attnlab.papers.yang2024.engines import gram, symmetric, weights
-from attnlab.papers.yang2024.engines.gram_rows import row_count
+from attnlab.training.descent import PlainStep, descend
+from attnlab.training.flow import flow
+from attnlab.training.trajectory import Trajectory
 
 KEY = Key("{}", 0)
 N = 60
@@ -70,11 +70,11 @@ def verdict(name: str, value: float, required: float, at_least: bool) -> bool:
 
 def descent(repetitions: int) -> bool:
     """`gram` against `weights`, and against itself at a million."""
-    sizes, wide = Sizes(163, 5, 1024, 2048), Sizes(163, 5, 10**6, 10**6)
+    sizes, wide = LinearMLPSizes(163, 5, 1024, 2048), LinearMLPSizes(163, 5, 10**6, 10**6)
     distribution = BalancedTrainingSet(sizes.d, sizes.L)
     batch = distribution.sample(stream_key(KEY, "data"), N)
     init, scheme, rows = stream_key(KEY, "init"), Initialisation(), row_count(distribution, N)
-    slow = weights.start(init, batch, sizes, scheme)
+    slow = word_weights.start(init, batch, sizes, scheme)
     fast = gram.start(init, batch, sizes, scheme, rows=rows)
     huge = gram.start(init, batch, wide, scheme, rows=rows, initial="bartlett")
     steps, slow_steps = 1000, 100
@@ -101,13 +101,13 @@ def descent(repetitions: int) -> bool:
 
 def figure_1(repetitions: int) -> bool:
     """The flow over the horizon of figure 1 against its 30,000 steps."""
-    sizes, steps, eta = Sizes(64, 5, 128, 256), 30_000, 0.01
+    sizes, steps, eta = LinearMLPSizes(64, 5, 128, 256), 30_000, 0.01
     distribution = BalancedTrainingSet(sizes.d, sizes.L, distinct=False)
     batch = distribution.sample(stream_key(KEY, "data"), N)
     scheme = Initialisation("linear_default", "same_as_weights")
-    slow = weights.start(stream_key(KEY, "init"), batch, sizes, scheme)
+    slow = word_weights.start(stream_key(KEY, "init"), batch, sizes, scheme)
     fast = gram.start(stream_key(KEY, "init"), batch, sizes, scheme, rows=sizes.d)
-    times, settings = np.array([0, steps * eta]), gram.flow_settings(*fast)
+    times, settings = np.array([0, steps * eta]), fast[0].flow_settings(fast[1])
     of_slow, of_fast = medians(
         repetitions,
         lambda: descend(*slow, PlainStep(eta), np.array([0, steps])),
@@ -122,7 +122,7 @@ def figure_1(repetitions: int) -> bool:
 
 def million() -> bool:
     """A million neurons of width a million, to a loss of 1e-6."""
-    sizes = Sizes(163, 5, 10**6, 10**6)
+    sizes = LinearMLPSizes(163, 5, 10**6, 10**6)
     distribution = BalancedTrainingSet(sizes.d, sizes.L)
 
     @jax.jit
@@ -131,7 +131,7 @@ def million() -> bool:
         options = {"rows": row_count(distribution, N), "initial": "bartlett"}
         engine, state = gram.start(init, batch, sizes, Initialisation(), **options)
         times = jnp.concatenate([jnp.zeros(1), jnp.geomspace(1e-2, 1e8, 40)])
-        settings = gram.flow_settings(engine, state)
+        settings = engine.flow_settings(state)
         return flow(engine, state, times * gram.time_unit(state), target_loss=1e-6, **settings)
 
     keys = (stream_key(KEY, "data"), stream_key(KEY, "init"))
@@ -152,7 +152,7 @@ def sweep(repetitions: int) -> bool:
         m = 1e4
         engine, state = symmetric.start_at(n, L, m, A=m, rho=m, kappa=1 / L)
         times = jnp.asarray([0, 1e4 / m])
-        return flow(engine, state, times, **symmetric.flow_settings(engine, state)).values["loss"]
+        return flow(engine, state, times, **engine.flow_settings(state)).values["loss"]
 
     run = jax.jit(lambda n, L: jax.lax.map(one, (n, L)))
     cold = seconds(lambda: run(n, L))

@@ -24,18 +24,18 @@ import numpy as np
 
 from attnlab.cells import Key
 from attnlab.data.word_cooccurrence import BalancedTrainingSet
-from attnlab.dynamics.descent import PlainStep, descend
-from attnlab.dynamics.losses import logistic
+from attnlab.engines import word_weights
 from attnlab.models.linear_mlp_initialisation import Initialisation
-from attnlab.models.linear_mlp_transformer import Parameters, Sizes, output_by_definition
+from attnlab.models.linear_mlp_transformer import LinearMLPSizes, Parameters, output_by_definition
 from attnlab.numerics.random import stream_key
-from attnlab.papers.yang2024.engines import weights
+from attnlab.training.descent import PlainStep, descend
+from attnlab.training.losses import logistic
 
 STEPS = 30_000
 REQUIRED_RATIO = 10.0
 
 
-class Straightforward(weights.Weights):
+class Straightforward(word_weights.Weights):
     """The same training with no thought given to the order of products."""
 
     def loss_and_field(self, state: Parameters) -> tuple[jax.Array, Parameters]:
@@ -49,7 +49,7 @@ class Straightforward(weights.Weights):
         return value, jax.tree.map(jnp.negative, gradient)
 
 
-def seconds(engine: weights.Weights, state: Parameters, steps: int) -> float:
+def seconds(engine: word_weights.Weights, state: Parameters, steps: int) -> float:
     """One run of so many steps."""
     begin = time.perf_counter()
     jax.block_until_ready(descend(engine, state, PlainStep(0.01), np.array([0, steps])).state)
@@ -62,11 +62,11 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--slow-steps", type=int, default=600)
     options = parser.parse_args()
-    sizes, key = Sizes(d=64, L=5, m=128, m1=256), Key("{}", 0)
+    sizes, key = LinearMLPSizes(d=64, L=5, m=128, m1=256), Key("{}", 0)
     distribution = BalancedTrainingSet(sizes.d, sizes.L, distinct=False)
     batch = distribution.sample(stream_key(key, "data"), 60)
     scheme = Initialisation("linear_default", "same_as_weights")
-    fast, state = weights.start(stream_key(key, "init"), batch, sizes, scheme)
+    fast, state = word_weights.start(stream_key(key, "init"), batch, sizes, scheme)
     slow = Straightforward(fast.words, fast.labels, fast.a, fast.score_gain, fast.score_rate)
 
     ends = [descend(e, state, PlainStep(0.01), np.array([0, 100])) for e in (fast, slow)]

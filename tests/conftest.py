@@ -2,16 +2,29 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from attnlab.lab import worker
+
 ROOT = Path(__file__).parent.parent
 PLUGINS = ROOT / "tests" / "plugins"
+
+BEFORE = dict(os.environ)
+"""The environment of commands, which see to theirs themselves."""
+# As in a worker, and before any test or any folder's conftest imports jax or equinox. Programs are
+# kept on disk: two processes and many files of tests compile the same ones.
+os.environ.update(worker.ENVIRONMENT)
+if (CACHE := worker.compilation_cache()) is not None:
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 
 
 def pytest_addoption(parser):
@@ -30,8 +43,21 @@ def pytest_sessionfinish(session, exitstatus):
     if not session.config.getoption("--forbid-skips") or exitstatus != 0:
         return
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter.stats.get("skipped"):
+    # A process of pytest-xdist has no reporter: the one that started it counts for all.
+    if reporter is not None and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many cases were fuzzed, in all processes together (tests/soak/fuzz/conftest.py)."""
+    reports = [report for some in terminalreporter.stats.values() for report in some]
+    counts: Counter[str] = Counter()
+    for report in reports:
+        if getattr(report, "when", "") == "teardown":
+            counts.update({k: n for k, n in report.user_properties if k.startswith("fuzz: ")})
+    if counts:
+        each = ", ".join(f"{count} {kind.removeprefix('fuzz: ')}" for kind, count in counts.items())
+        terminalreporter.write_line(f"fuzz: {sum(counts.values())} cases: {each}")
 
 
 @dataclass(frozen=True)
@@ -50,7 +76,7 @@ class Attnlab:
 
     def __init__(self, source: Path = ROOT / "src", plugins: Path = PLUGINS):
         paths = [str(source), str(plugins)]
-        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "200"}
+        self.environment = {**BEFORE, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "200"}
         self.command = [sys.executable, "-m", "attnlab.cli"]
         self.timeout = 300
 
@@ -78,6 +104,13 @@ class Attnlab:
         )
 
 
+@pytest.fixture(autouse=True)
+def room_for_programs():
+    """Hundreds of tests compile programs in one process, as hundreds of runs do in a worker."""
+    yield
+    worker.make_room_for_programs()
+
+
 @pytest.fixture(scope="session")
 def attnlab() -> Attnlab:
     return Attnlab()
@@ -87,6 +120,33 @@ def attnlab() -> Attnlab:
 def attnlab_from():
     """`attnlab` from another source tree."""
     return Attnlab
+
+
+@pytest.fixture(scope="session")
+def plain():
+    """Multi-head attention in plain numpy: a second computation of everything about heads."""
+    import plain_heads
+
+    return plain_heads
+
+
+@contextmanager
+def no_file_beyond(size: int):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture(scope="session")
+def full_disk():
+    """`with full_disk(size)`: no file of this process may grow beyond a size.
+
+    As on a full disk, and without a right to mount a small one.
+    """
+    return no_file_beyond
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,32 @@ import difflib
 import functools
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, get_type_hints
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, get_type_hints
 
 import msgspec
 
+LARGEST_WHOLE = 2**53
+"""Beyond it a whole number is not what arithmetic takes it for."""
 Origin = Literal["paper", "inferred", "ours"]
+Value = TypeVar("Value")
+
+SettingValue = bool | int | float | str
+"""What a setting can be."""
+Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
+"""What JSON can hold."""
+OfCell = Callable[[Any], Value]
+"""A function of a paper's own cells. Every paper has settings classes of its own, and no type
+that is common to them could stand for the argument of a function that reads their fields."""
+
+
+class Cell(Protocol):
+    """An instance of a settings class: a frozen dataclass, its fields declared with `setting`."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+
+SomeCell = TypeVar("SomeCell", bound=Cell)
 
 
 class BadInput(Exception):
@@ -29,30 +49,62 @@ class BadInput(Exception):
 
 
 def setting(
-    default: Any,
+    default: SettingValue,
     *,
     origin: Origin,
     help: str,
     symbol: str = "",
     samples: bool = True,
-    alternatives: Mapping[Any, str] | None = None,
-    matters: Callable[[Any], bool] = lambda cell: True,
+    shape: bool = False,
+    alternatives: Mapping[SettingValue, str] | None = None,
+    matters: OfCell[bool] = lambda cell: True,
+    idle: OfCell[str] = lambda cell: "",
 ) -> Any:
     """Declare one field of a settings class.
 
     `origin` says who chose the default: the paper's text, our inference from it, or us.
     `symbol` is the paper's letter. `samples` is False for what does not change the random draw.
+    `shape` is True for what a compiled run is made for, a size of an array or a switch of the
+    program; everything else is data, and another value of it costs no compilation.
     `alternatives` are the values that an attentive reader of the paper could have chosen instead,
     each with the reason; on a default that the paper gives they concern designs that depart from
-    it. `matters` says of a cell whether the choice can change anything there.
+    it. `matters` says of a cell whether it is the reader who chooses there. `idle` says why the
+    setting has no effect in a cell, because of what others are; nothing where it has one.
     """
-    metadata: dict[str, Any] = {"origin": origin, "help": help, "symbol": symbol}
-    metadata["samples"] = samples
-    metadata |= {"alternatives": dict(alternatives or {}), "matters": matters}
+    metadata: dict[str, object] = {"origin": origin, "help": help, "symbol": symbol}
+    metadata |= {"samples": samples, "shape": shape}
+    metadata |= {"alternatives": dict(alternatives or {}), "matters": matters, "idle": idle}
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def as_dict(cell: Any) -> dict[str, Any]:
+def shape(value: OfCell[Value]) -> OfCell[Value]:
+    """Mark what follows from the settings as a shape: put it under `@property`."""
+    value.is_shape = True  # pyright: ignore[reportFunctionMemberAccess]
+    return value
+
+
+def program(cell: Cell) -> tuple[tuple[str, SettingValue], ...]:
+    """What a compiled run of the cell depends on: its shapes, by name."""
+    names = [f.name for f in dataclasses.fields(cell) if f.metadata["shape"]]
+    return tuple((name, getattr(cell, name)) for name in (*names, *_derived_shapes(type(cell))))
+
+
+@functools.cache
+def _derived_shapes(settings: type) -> tuple[str, ...]:
+    return tuple(
+        name
+        for kind in reversed(settings.__mro__)
+        for name, value in vars(kind).items()
+        if isinstance(value, property) and getattr(value.fget, "is_shape", False)
+    )
+
+
+def idle_reason(cell: Cell, name: str) -> str:
+    """Why a setting has no effect in a cell because of what others are, or nothing."""
+    return next(f for f in dataclasses.fields(cell) if f.name == name).metadata["idle"](cell)
+
+
+def as_dict(cell: Cell) -> dict[str, SettingValue]:
     """The cell as plain values, each of its field's declared type (so 1 and 1.0 do not differ)."""
     hints = _types(type(cell))
     plain = {}
@@ -67,25 +119,25 @@ def as_dict(cell: Any) -> dict[str, Any]:
     return plain
 
 
-def from_dict(settings: type, plain: Mapping[str, Any]) -> Any:
+def from_dict(settings: type[SomeCell], plain: Mapping[str, SettingValue]) -> SomeCell:
     """Rebuild a cell from `as_dict`'s output."""
     hints = _types(settings)
     return settings(**{k: _convert(k, v, hints[k], strict=True) for k, v in plain.items()})
 
 
-def canonical(value: Any) -> bytes:
+def canonical(value: object) -> bytes:
     """Canonical JSON bytes: sorted keys, shortest float representation."""
     return msgspec.json.encode(value, order="deterministic")
 
 
-def identity(study: str, cell: Any, seed: int) -> str:
+def identity(study: str, cell: Cell, seed: int) -> str:
     """The name of a record: a hash of the study's id, every field of the cell, and the seed."""
     encoded = canonical([study, msgspec.Raw(_encoded(cell)), seed])
     return hashlib.sha256(encoded).hexdigest()
 
 
 @functools.lru_cache(maxsize=8192)
-def _encoded(cell: Any) -> bytes:
+def _encoded(cell: Cell) -> bytes:
     """A cell in canonical JSON; kept, for one cell is named once for each of its seeds."""
     return canonical(as_dict(cell))
 
@@ -98,7 +150,7 @@ class Key:
     seed: int
 
     @classmethod
-    def of(cls, cell: Any, seed: int) -> "Key":
+    def of(cls, cell: Cell, seed: int) -> "Key":
         """The key of a cell: sampling fields that differ from their default, and the seed."""
         plain = as_dict(cell)
         drawn = {
@@ -136,7 +188,9 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
     return parsed
 
 
-def override(cell: Any, changes: Mapping[str, Any], *, text: bool = False) -> Any:
+def override(
+    cell: SomeCell, changes: Mapping[str, SettingValue], *, text: bool = False
+) -> SomeCell:
     """The cell with the fields named in `changes` replaced, each converted to its field's type.
 
     `text` says that the values are words from the command line. Names that the cell does not
@@ -149,7 +203,12 @@ def override(cell: Any, changes: Mapping[str, Any], *, text: bool = False) -> An
         for name, value in changes.items()
         if name in hints
     }
-    return dataclasses.replace(cell, **replaced)
+    try:
+        return dataclasses.replace(cell, **replaced)
+    except ArithmeticError as error:
+        reason = error.args[-1] if error.args else type(error).__name__
+        given = ", ".join(f"{name}={_short(value)}" for name, value in replaced.items())
+        raise BadInput(f"got {given}, at which {reason}; give less extreme settings") from None
 
 
 def require_known(names: Iterable[str], settings: Iterable[type]) -> None:
@@ -170,9 +229,33 @@ def _types(settings: type) -> dict[str, Any]:
     return get_type_hints(settings)
 
 
-def _convert(name: str, value: Any, kind: Any, *, strict: bool) -> Any:
+def _convert(name: str, value: object, kind: Any, *, strict: bool) -> Any:
+    wanted = getattr(kind, "__name__", str(kind).replace("typing.", ""))
     try:
-        return msgspec.convert(value, kind, strict=strict)
-    except msgspec.ValidationError as error:
-        wanted = getattr(kind, "__name__", str(kind).replace("typing.", ""))
-        raise BadInput(f"{name}={value!r}: {error}; {name} takes {wanted}") from None
+        written = value if strict or not isinstance(value, str) else _with_a_zero(value)
+        converted = msgspec.convert(written, kind, strict=strict)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise BadInput(f"{name}={_short(value)}: {error}; {name} takes {wanted}") from None
+    if isinstance(converted, float) and not math.isfinite(converted):
+        raise BadInput(f"{name}={_short(value)} is not a finite number; {name} takes a finite one")
+    if isinstance(converted, int) and abs(converted) > LARGEST_WHOLE:
+        raise BadInput(
+            f"{name}={_short(value)} is beyond 2^53, up to which whole numbers are exact; {name} "
+            "takes a smaller one"
+        )
+    return converted
+
+
+def _with_a_zero(word: str) -> str:
+    """`.5` as `0.5`, which is the same number to a person."""
+    sign, rest = ("-", word[1:]) if word[:1] == "-" else ("", word)
+    return f"{sign}0{rest}" if rest[:1] == "." and rest[1:2].isdigit() else word
+
+
+def _short(value: object) -> str:
+    """A value in a sentence; one of thousands of letters has no end worth reading."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write out a whole number of that many digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -4,12 +4,20 @@ All are frozen dataclasses, and nothing here imports jax, trains or draws. A cla
 laws and the evaluation are in `attnlab.evidence`, and `evidence.statement` builds claims.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from attnlab.core import ConstantKind, Record, Records
+from attnlab.core import Cell, ConstantKind, OfCell, Record, Records, SettingValue
+from attnlab.core import Hypothesis as Hypothesis
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import ArrayLike
+
+    from attnlab.evidence.intervals import Interval
+
+    FixtureValue = ArrayLike | Callable[[Any, Generator], ArrayLike]
 
 Outcome = Literal[
     "supported", "contradicted", "depends", "vacuous", "inconclusive", "not_applicable"
@@ -62,7 +70,7 @@ class Axis:
     """What a scalar is looked at along: a function of the cell, named in words."""
 
     name: str
-    of: Callable[[Any], float]
+    of: OfCell[float]
 
 
 @dataclass(frozen=True)
@@ -75,8 +83,8 @@ class Effect:
     high: float
 
     @classmethod
-    def of(cls, name: str, interval: Any) -> "Effect":
-        """An effect from anything that has a value, a low and a high end."""
+    def of(cls, name: str, interval: "Interval") -> "Effect":
+        """An effect from its interval."""
         return cls(name, float(interval.value), float(interval.low), float(interval.high))
 
     @classmethod
@@ -124,7 +132,7 @@ class Law(Protocol):
         """The same with every cutoff of ours moved by a factor in its distance to the trivial."""
         ...
 
-    def example(self, cell: Any) -> float:
+    def example(self, cell: Cell) -> float:
         """A value of the scalar on which the law holds, for the positive fixture."""
         ...
 
@@ -142,7 +150,7 @@ class Part:
     scalar: Scalar
     law: Law
     reading: str = ""
-    cells: Callable[[Any], bool] = lambda cell: True
+    cells: OfCell[bool] = lambda cell: True
     path: str = ""
     whole_range: str = ""
     """Why a scaling part may span less than 1.5 decades: it is all that is admissible."""
@@ -179,7 +187,7 @@ class Control:
     name: str
     description: str
     part: str = ""
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, SettingValue] = field(default_factory=dict)
     law: Law | None = None
     scalar: Scalar | None = None
 
@@ -211,7 +219,7 @@ class Route:
     name: str
     compute: Callable[[Records], Finding] | None = None
     part: str = ""
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, SettingValue] = field(default_factory=dict)
     scalar: Scalar | None = None
 
 
@@ -224,50 +232,14 @@ class Fixture:
     `cells` replaces a study's cells; `records` makes everything by hand.
     """
 
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: "Mapping[str, FixtureValue]" = field(default_factory=dict)
     seeds: int = 40
     noise: float = 0.02
-    cells: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    cells: Mapping[str, tuple[Cell, ...]] = field(default_factory=dict)
     records: Callable[[], Records] | None = None
 
 
 # --- hypotheses -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A condition of a statement: a value against a threshold.
-
-    With a constant that the paper does not give (`unknown`), the threshold is shown at constant
-    one, `met` is None, and the condition never gates.
-    """
-
-    name: str
-    value: float
-    threshold: float
-    relation: Literal[">=", "<=", "=="] = ">="
-    constant: ConstantKind = "given"
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the condition holds; None if its constant is unknown."""
-        if self.constant == "unknown":
-            return None
-        if self.relation == ">=":
-            return bool(self.value >= self.threshold)
-        if self.relation == "<=":
-            return bool(self.value <= self.threshold)
-        return math.isclose(self.value, self.threshold, rel_tol=1e-12, abs_tol=1e-12)
-
-    @property
-    def factor(self) -> float | None:
-        """The factor by which the value misses the threshold (at most 1 where it is met)."""
-        short, full = (
-            (self.value, self.threshold) if self.relation == ">=" else (self.threshold, self.value)
-        )
-        if self.relation == "==" or short <= 0 or full <= 0 or not math.isfinite(full / short):
-            return None
-        return full / short
 
 
 @dataclass(frozen=True)
@@ -282,7 +254,7 @@ class Assumption:
     title: str
     statement: str
     source: Source
-    rows: Callable[[Any], tuple[Hypothesis, ...]]
+    rows: OfCell[tuple[Hypothesis, ...]]
     notes: str = ""
 
 
@@ -291,7 +263,7 @@ class HypothesisTable:
     """The assumptions of a paper, and the settings that the paper itself uses, by place."""
 
     assumptions: tuple[Assumption, ...] = ()
-    printed: Mapping[str, Any] = field(default_factory=dict)
+    printed: Mapping[str, Cell] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -312,7 +284,7 @@ class Fitted:
     name: str
     study: str
     scalar: Scalar
-    cells: Callable[[Any], bool] = lambda cell: True
+    cells: OfCell[bool] = lambda cell: True
 
 
 # --- universes --------------------------------------------------------------------------------
@@ -328,7 +300,7 @@ class LevelTally:
     """The outcomes of the universes that share one level of a factor."""
 
     factor: str
-    level: Any
+    level: SettingValue
     counts: Mapping[UniverseOutcome, int]
 
     @property
@@ -382,6 +354,8 @@ class Claim:
     constants: tuple[Constant | Fitted, ...] = ()
     notes: str = ""
     """Where the print differs from what is checked, and choices made after a result."""
+    headline: str = ""
+    """Its news in a sentence whose numbers are format fields: see `attnlab.report.news`."""
 
     @property
     def studies(self) -> tuple[str, ...]:

@@ -3,17 +3,17 @@
 
 import os
 import sys
-from typing import Any
+from typing import TextIO
 
 import tyro
 from tyro.conf import FlagCreatePairsOff
 
 from attnlab import __version__
-from attnlab.commands import running, showing
+from attnlab.commands import citing, image_data, merging, running, showing, sweeping
 from attnlab.commands.common import NoRunSucceeded
 from attnlab.core import BadInput
 
-COMMANDS: dict[str, Any] = {
+COMMANDS: dict[str, type] = {
     "list": showing.List,
     "show": showing.Show,
     "hypotheses": showing.Hypotheses,
@@ -25,6 +25,12 @@ COMMANDS: dict[str, Any] = {
     "report": showing.Report,
     "ledger": showing.ShowLedger,
     "diff": showing.Diff,
+    "merge": merging.Merge,
+    "cite": citing.Cite,
+    "train": sweeping.Train,
+    "sweep": sweeping.Sweep,
+    "export": sweeping.Export,
+    "data": image_data.Data,
 }
 
 
@@ -39,23 +45,22 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()  # here, where a reader that has gone away is no error
         return code
     except BadInput as error:
-        print(f"attnlab: {error}", file=sys.stderr)
+        _complain(str(error))
         return 2
     except NoRunSucceeded as error:
-        print(f"attnlab: {error}", file=sys.stderr)
+        _complain(str(error))
         return 3
     except BrokenPipeError:
-        _drop_output()  # whoever read it has had enough of it
+        _drop(sys.stdout)  # whoever read it has had enough of it
         return 0
     except OSError as error:
         # The disk, the name of a file, a right to it: the machine's answer, in its own words.
         if error.filename is None:  # standard output itself, e.g. on a full disk
-            _drop_output()
+            _drop(sys.stdout)
         where = f" {_short(str(error.filename))}" if error.filename else " a file"
-        print(
-            f"attnlab: cannot use{where}: {error.strerror or error}; check the name, the rights "
-            "and the free space, or give another place",
-            file=sys.stderr,
+        _complain(
+            f"cannot use{where}: {error.strerror or error}; check the name, the rights "
+            "and the free space, or give another place"
         )
         return 2
 
@@ -66,7 +71,7 @@ def _run(arguments: list[str]) -> int:
             raise BadInput(f"{_short(word)!r} holds a NUL byte, which no name has; leave it out")
     if arguments[:1] == ["bounds"] and arguments[1:2] not in ([], ["-h"], ["--help"]):
         return showing.Bounds.parse_and_run(arguments[1:])
-    command: Any = tyro.extras.subcommand_cli_from_dict(
+    command = tyro.extras.subcommand_cli_from_dict(
         COMMANDS,
         prog="attnlab",
         description="A laboratory for the theory of attention training. "
@@ -77,9 +82,17 @@ def _run(arguments: list[str]) -> int:
     return command.run()
 
 
-def _drop_output() -> None:
+def _complain(sentence: str) -> None:
+    """Print why the command ends; if even that has no room, its exit code must do."""
+    try:
+        print(f"attnlab: {sentence}", file=sys.stderr, flush=True)
+    except OSError:
+        _drop(sys.stderr)
+
+
+def _drop(output: TextIO) -> None:
     """Let Python's own flush at the end have nothing to complain of."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
 def _short(word: str) -> str:

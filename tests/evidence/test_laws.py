@@ -174,7 +174,7 @@ CASES = {
         ThresholdRatio("arm", "a", "b", X, AtLeast(2.0)),
         trials(lambda x: 50 * x, (1, 2, 4), arms=(("a", 4.0), ("b", 1.0))),
         trials(lambda x: 50 * x, (1, 2, 4), arms=(("a", 1.0), ("b", 1.0))),
-        trials(lambda x: 50 * x, (1, 2), arms=(("a", 4.0), ("b", 1.0))),
+        trials(lambda x: 50 * x, (1, 2), arms=(("a", 2.0), ("b", 1.0))),
     ),
     "prefers": (
         Prefers(X, (Axis("x^2", lambda c: c.x**2),)),
@@ -189,6 +189,19 @@ CASES = {
         trials(lambda x: 50 * x, xs=(1, 2)),
     ),
 }  # fmt: skip
+
+
+def test_a_flat_line_is_no_rising_line():
+    flat = Straight("x").judge(sweep(lambda x: 2.0, noise=0.0), VALUE, 0.95)
+    assert flat.outcome == "contradicted"
+    assert flat.effect.value == 0
+
+
+def test_three_thresholds_are_too_few_to_prefer_a_law():
+    law = Prefers(X, (Axis("x^2", lambda c: c.x**2),))
+    found = law.judge(trials(lambda x: 50 * x, xs=(1, 2, 4)), VALUE, 0.95)
+    assert found.outcome == "inconclusive"
+    assert "3 cells only" in found.detail
 
 
 @pytest.mark.parametrize("name", CASES)

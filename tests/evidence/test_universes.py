@@ -72,6 +72,21 @@ def test_depends_needs_a_confirmed_pair_or_levels_told_apart():
     assert "holds at eta = 0.5, fails at eta = 1.0" in confirmed.flips
 
 
+def test_neighbours_differ_in_one_choice_and_are_decided_oppositely():
+    universes = [
+        Universe({}),
+        Universe({"eta": 1.0}),
+        Universe({"B": 5}),
+        Universe({"eta": 1.0, "B": 5}),
+        Universe({"queries": "keys"}),
+    ]
+    found = ["supported", "contradicted", "contradicted", "supported", "undecided"]
+    pairs = opposite_neighbours(FACTORS, universes, found)
+    assert [(a, b, f.name) for a, b, f in pairs] == [
+        (0, 1, "eta"), (0, 2, "B"), (1, 3, "B"), (2, 3, "eta")
+    ]  # fmt: skip
+
+
 def test_levels_are_told_apart_by_an_exact_test():
     universes = [Universe({"eta": level, "seed": k}) for level in (0.2, 1.0) for k in range(8)]
     found = ["supported" if u.changes["eta"] == 0.2 else "contradicted" for u in universes]

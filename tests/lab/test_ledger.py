@@ -23,7 +23,7 @@ def test_saved_records_come_back_in_the_designs_order(tmp_path, tasks):
         assert [r["x"] for r in records] == [0, 1, 2]
         assert (records.missing, records.failed) == (2, 0)
         assert book.mean_seconds(tasks[0]) == 1.5
-        assert book.summary()[0]["runs"] == 3
+        assert book.summary()[0].runs == 3
 
 
 def test_failed_runs_are_counted_and_other_attempts_are_not_failures(tmp_path, tasks):
@@ -34,7 +34,7 @@ def test_failed_runs_are_counted_and_other_attempts_are_not_failures(tmp_path, t
         book.add_attempt(tasks[0], "failed", "given up")
         records = book.records(tasks[:2])
         assert (records.failed, records.missing) == (1, 1)
-        assert book.summary()[0]["attempts"] == {"exception": 2}
+        assert book.summary()[0].attempts == {"exception": 2}
 
 
 def test_rows_of_other_code_or_stack_stay_and_are_stale(tmp_path, tasks, monkeypatch):
@@ -45,7 +45,7 @@ def test_rows_of_other_code_or_stack_stay_and_are_stale(tmp_path, tasks, monkeyp
         book.save(tasks[0], payload.encode({"x": 2.0}), "", 1.0)
         assert book.records(tasks[:1])[0]["x"] == 2.0
         row = book.summary()[0]
-        assert (row["current"], row["stale"]) == (1, 1)
+        assert (row.current, row.stale) == (1, 1)
         monkeypatch.undo()
         assert book.records(tasks[:1])[0]["x"] == 1.0
 

@@ -55,10 +55,10 @@ def run(tmp_path, tasks, executor):
 def test_how_often_a_run_is_tried_again(tmp_path, tasks, kind, allowed):
     progress, records, summary = run(tmp_path / "a", tasks, Scripted({1: [kind] * allowed}))
     assert (progress.done, progress.failed, records.failed) == (len(tasks), 0, 0)
-    assert summary["attempts"] == {kind: allowed}
+    assert summary.attempts == {kind: allowed}
     progress, records, summary = run(tmp_path / "b", tasks, Scripted({1: [kind] * (allowed + 1)}))
     assert (progress.done, progress.failed, records.failed) == (len(tasks) - 1, 1, 1)
-    assert summary["attempts"] == {kind: allowed + 1}
+    assert summary.attempts == {kind: allowed + 1}
 
 
 def test_finished_runs_are_not_made_again_and_failed_ones_are_tried_by_the_next_command(
@@ -68,7 +68,7 @@ def test_finished_runs_are_not_made_again_and_failed_ones_are_tried_by_the_next_
     second = Scripted()
     _, records, summary = run(tmp_path, tasks, second)
     assert [task.seed for _, task in second.started] == [1]
-    assert (records.failed, summary["runs"]) == (0, len(tasks))
+    assert (records.failed, summary.runs) == (0, len(tasks))
     third = Scripted()
     run(tmp_path, tasks, third)
     assert third.started == []

@@ -2,12 +2,13 @@
 
 import os
 import stat
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from attnlab.core import BadInput
-from attnlab.lab import dask_executor, executors, plan, registry, worker
+from attnlab.lab import dask_executor, executors, fingerprint, plan, registry, worker
 from attnlab.lab.companion import Fingerprint, Order
 from attnlab.lab.worker import Job
 
@@ -16,8 +17,7 @@ def an_order(**changes):
     task = plan.tasks_for(["toy.overshoot"], plan.Request("smoke"))[0]
     job = executors.job_of(task)
     plain = {name: getattr(job, name) for name in ("run", "settings", "cell", "seed")}
-    package = changes.pop("package", registry.paper_of(task.study).package)
-    return Order(Job(**plain | changes), Fingerprint(package, "code", "stack"))
+    return Order(Job(**plain | changes), Fingerprint("code", "stack"))
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,6 @@ def an_order(**changes):
         {"run": "attnlab_toy.runs:_descend"},
         {"settings": "builtins:dict"},
         {"settings": "subprocess:Popen"},
-        {"package": "os"},
         {"run": ""},
     ],
 )
@@ -47,8 +46,8 @@ def test_an_order_for_what_no_study_runs_is_refused_before_a_process_is_started(
 def test_an_order_of_every_installed_study_is_taken():
     for paper in registry.papers().values():
         for study in paper.studies:
-            settings = executors.settings_name(study.settings)
-            order = an_order(run=study.run, settings=settings, package=paper.package)
+            settings = fingerprint.settings_name(study.settings)
+            order = an_order(run=study.run, settings=settings)
             dask_executor._require_registered(order)
 
 
@@ -68,6 +67,17 @@ def test_the_cache_is_the_users_alone(cache):
     assert worker.compilation_cache() == cache
     assert mode(cache) == 0o700
     assert worker.compilation_cache() == cache
+
+
+@pytest.mark.parametrize("home", ["~/.cache", "relative"])
+def test_without_a_home_the_cache_is_not_in_the_current_folder(cache, tmp_path, monkeypatch, home):
+    monkeypatch.chdir(tmp_path)
+    path = Path(home, "attnlab")  # what is left of the name of a home that nobody knows
+    monkeypatch.setattr(worker.platformdirs, "user_cache_path", lambda *_, **__: path)
+    found = worker.compilation_cache()
+    assert found is not None
+    assert found.name.startswith("attnlab-")
+    assert not Path(home).exists()
 
 
 def test_a_cache_that_others_could_only_read_is_closed(cache):
@@ -99,3 +109,10 @@ def test_a_cache_that_is_not_ours_alone_is_not_used(cache, tmp_path, monkeypatch
     assert {mode(first), mode(second)} == {0o700}
     assert first.parent == tmp_path
     assert not first.is_symlink()
+
+
+def test_without_room_for_a_cache_there_is_none(cache, tmp_path, monkeypatch):
+    (tmp_path / "cache").write_text("in the way")
+    monkeypatch.setattr(worker.tempfile, "tempdir", str(tmp_path / "missing"))
+    (tmp_path / "missing").write_text("in the way")
+    assert worker.compilation_cache() is None

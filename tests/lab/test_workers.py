@@ -5,10 +5,11 @@ import signal
 import threading
 import time
 
+import jax
 import pytest
 
 from attnlab.core import BadInput
-from attnlab.lab import companion, executors, plan
+from attnlab.lab import companion, executors, plan, worker
 from attnlab.lab.executors import LocalExecutor, require_workers
 
 LONG = 120
@@ -162,8 +163,8 @@ def test_stopped_reads_the_state_of_a_process():
 
 
 def test_code_that_is_edited_meanwhile_is_refused(executor, monkeypatch):
-    def edited(package):
-        return companion.Fingerprint(package, "another code", "another stack")
+    def edited(job):
+        return companion.Fingerprint("another code", "another stack")
 
     monkeypatch.setattr(executors.Fingerprint, "here", edited)
     future = submitted(executor, a_task())
@@ -186,3 +187,19 @@ def test_no_thread_is_left(executor):
     assert ending(executor, a_task()).kind == "finished"
     executor.stop()
     assert not [t for t in threading.enumerate() if t.name.startswith("attnlab-slot")]
+
+
+def test_compiled_programs_are_forgotten_before_the_kernel_refuses_more(tmp_path, monkeypatch):
+    program = jax.jit(lambda x: 2 * x)
+    program(1.0)
+    most = tmp_path / "max_map_count"
+    monkeypatch.setattr(worker, "MOST_MAPPINGS", most)
+    mappings = len(worker.MAPPINGS.read_text().splitlines())
+    most.write_text(f"{4 * mappings}\n")
+    assert not worker.make_room_for_programs()
+    assert program._cache_size() == 1  # pyright: ignore
+    most.write_text(f"{mappings}\n")
+    assert worker.make_room_for_programs()
+    assert program._cache_size() == 0  # pyright: ignore
+    most.unlink()
+    assert not worker.make_room_for_programs()  # not Linux: no such limit

@@ -104,7 +104,7 @@ def test_every_figure_is_drawn_and_on_the_page(reproduced, attnlab):
         if name.startswith(f"{paper}."):
             assert (folder / "figures" / f"{name}.png").stat().st_size > 10_000
             assert f'id="figure-{name}"' in page
-    assert "Not drawn yet" not in page
+    assert "Not drawn" not in page
 
 
 def test_again_it_takes_no_run(reproduced, attnlab):

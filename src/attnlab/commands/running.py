@@ -9,6 +9,7 @@ from tyro.conf import Positional, arg
 
 from attnlab.claims import Verdict
 from attnlab.commands.common import (
+    MOST_UNIVERSES,
     Ids,
     Json,
     Options,
@@ -18,6 +19,7 @@ from attnlab.commands.common import (
     figures_of,
     pretty,
     print_or_write,
+    readable,
     require_json_name,
     say,
     write,
@@ -26,8 +28,6 @@ from attnlab.core import BadInput
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import registry
 from attnlab.lab.multiverse import multiverse
-
-MOST_UNIVERSES = 1000
 
 
 def strictly(found: Sequence[Verdict]) -> int:
@@ -61,17 +61,17 @@ class Check(Options):
         require_json_name(self.json)
         request = self.request()
         compute("check", self.ids, claims, self)
-        with ledgers.reading(self.out) as ledger:
+        with ledgers.reading(self.out) as ledger, readable(ledger):
             found = verdicts(claims, request, ledger, robust=self.robust)
         print_or_write(
-            terminal.verdict_table(found), self.json, lambda: [as_json(v) for v in found]
+            terminal.closing(claims, found), self.json, lambda: [as_json(v) for v in found]
         )
         return strictly(found) if self.strict else 0
 
 
 @dataclass(frozen=True)
 class Run(Options):
-    """A figure, or all figures of a paper: DIR/figures/ID.png, .svg and .json."""
+    """A figure, or all figures of a paper: DIR/figures/ID.png, .svg, .pdf and .json."""
 
     ids: Ids
     """Figures or papers."""
@@ -93,7 +93,7 @@ class Reproduce(Options):
     """Exit with 1 if a claim is contradicted, had no run to judge, or if none was decided."""
 
     def run(self) -> int:
-        from attnlab.report import page, terminal
+        from attnlab.report import latex, page, terminal
         from attnlab.report.verdicts import as_json, verdicts
 
         names = self.papers or tuple(registry.papers())
@@ -102,13 +102,16 @@ class Reproduce(Options):
         figures = [figure for paper in papers for figure in paper.figures]
         request = self.request()
         compute("reproduce", names, [*claims, *figures], self)
-        drawn = draw(figures, self)
-        with ledgers.reading(self.out) as ledger:
+        with ledgers.reading(self.out) as ledger, readable(ledger):
             found = verdicts(claims, request, ledger)
+        drawn = draw(figures, self, found)
+        with ledgers.reading(self.out) as ledger, readable(ledger):
             text = page.page(papers, request, ledger, found, drawn)
-        terminal.output().print(terminal.verdict_table(found))
+        terminal.output().print(terminal.closing(claims, found))
         write(self.out / "verdicts.json", pretty([as_json(v) for v in found]))
         write(self.out / "report.html", text.encode())
+        for path in latex.save(papers, found, request, self.out / "latex"):
+            say(f"wrote {path}")
         return strictly(found) if self.strict else 0
 
 
@@ -139,7 +142,7 @@ class Multiverse(Options):
             )
         request = replace(self.request(), dense=True)
         compute("multiverse", self.ids, claims, self, self.universes)
-        with ledgers.reading(self.out) as ledger:
+        with ledgers.reading(self.out) as ledger, readable(ledger):
             found = [multiverse(claim, request, ledger, self.universes) for claim in claims]
         for one in found:
             for path in report.save(one, self.out / "figures"):

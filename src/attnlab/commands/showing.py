@@ -2,24 +2,28 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, get_type_hints
 
 import numpy as np
 import tyro
 from tyro.conf import Positional, arg
 
+from attnlab import core
 from attnlab.commands.common import (
     Folder,
     Id,
     Json,
     Scale,
     print_or_write,
+    readable,
     require_json_name,
     write,
 )
-from attnlab.core import BadInput, Bound, BoundsTable
+from attnlab.core import BadInput, Bound, BoundsTable, Cell
+from attnlab.evidence.words import number_or_word
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
 
@@ -99,12 +103,12 @@ class Report:
     def run(self) -> int:
         from attnlab.report import page
 
-        with ledgers.reading(self.dir) as ledger:
+        with ledgers.reading(self.dir) as ledger, readable(ledger):
             last = ledger.last_request()
             if last is None:
                 raise BadInput(f"the ledger in {self.dir} holds no request yet; run a check first")
-            request = plan.Request(last["scale"], last["seed"], last["changes"])
-            names = dict.fromkeys(registry.resolve(i).paper.id for i in last["ids"])
+            request = plan.Request(last.scale, last.seed, last.changes)
+            names = dict.fromkeys(registry.resolve(i).paper.id for i in last.ids)
             text = page.page([registry.paper(n) for n in names], request, ledger)
         write(self.dir / "report.html", text.encode())
         return 0
@@ -124,9 +128,12 @@ class ShowLedger:
         from attnlab.report import terminal
 
         with ledgers.reading(self.dir) as ledger:
-            rows = ledger.failures() if self.failures else ledger.summary()
-        table = terminal.failures_table(rows) if self.failures else terminal.ledger_table(rows)
-        print_or_write(table, self.json, lambda: rows)
+            failures = ledger.failures() if self.failures else []
+            summary = [] if self.failures else ledger.summary()
+        if self.failures:
+            print_or_write(terminal.failures_table(failures), self.json, lambda: failures)
+        else:
+            print_or_write(terminal.ledger_table(summary), self.json, lambda: summary)
         return 0
 
 
@@ -183,13 +190,13 @@ class Bounds:
             prog=f"attnlab bounds {name}",
             args=rest,
         )
-        rows = _rows(name, paper.bounds, sizes)
+        rows = bounds_rows(name, paper.bounds, sizes)
         table = terminal.bounds_table(name, rows)
         print_or_write(table, json, lambda: [_named(asdict(row)) for row in rows])
         return 0
 
 
-def _rows(name: str, bounds: BoundsTable, sizes: Any) -> tuple[Bound, ...]:
+def bounds_rows(name: str, bounds: BoundsTable, sizes: Cell) -> tuple[Bound, ...]:
     """The bounds at given sizes; a sentence where they leave the numbers a computer has."""
     for size in fields(sizes):
         value = getattr(sizes, size.name)
@@ -219,7 +226,7 @@ def _ordinary(size: int | float) -> bool:
     return size == 0 or SMALLEST <= abs(size) <= LARGEST
 
 
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     """A value in a sentence; a number of thousands of digits has no end worth reading."""
     try:
         text = str(value)
@@ -228,13 +235,12 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
-def _named(row: dict[str, Any]) -> dict[str, Any]:
-    """A row for JSON, which has no infinite number: a word stands for it, as in the table."""
-    words = {math.inf: "infinite", -math.inf: "minus infinite"}
-    return {k: words.get(v, v) if isinstance(v, float) else v for k, v in row.items()}
+def _named(row: Mapping[str, core.Json]) -> Mapping[str, core.Json]:
+    """A row for JSON, with words for what is no number there."""
+    return {k: number_or_word(v) if isinstance(v, float) else v for k, v in row.items()}
 
 
-def _with_help(settings: type) -> Any:
+def _with_help(settings: type) -> type[Cell]:
     """A settings class as tyro wants it: each field's help beside its type."""
     hints = get_type_hints(settings)
     described = [

@@ -111,10 +111,19 @@ class MixtureSizes:
                 f"got Z={self.Z} with points=atoms; only the mixture without noise has finite "
                 "support: take Z_mu=Z_nu=Z=0, or points=samples"
             )
-        count = self.atoms(fixed_places)
+        digits = self._log_atoms(fixed_places) / math.log(10)
+        # A count of thousands of digits takes longer than anybody waits.
+        count = self.atoms(fixed_places) if digits < 15 else math.inf
         if count > MOST_ATOMS:
+            number = count if digits < 15 else f"about 10^{digits:.0f}"
             raise BadInput(
-                f"got T={self.T}, M={self.M}, zeta={self.zeta}: {count} atoms; at most "
+                f"got T={self.T}, M={self.M}, zeta={self.zeta}: {number} atoms; at most "
                 f"{MOST_ATOMS} are enumerated: take smaller sizes, or points=samples"
             )
-        return count
+        return int(count)
+
+    def _log_atoms(self, fixed_places: bool) -> float:
+        """The logarithm of `atoms`, within rounding."""
+        chosen, others = self.relevant, self.T - self.relevant
+        sets = math.lgamma(self.T + 1) - math.lgamma(chosen + 1) - math.lgamma(others + 1)
+        return math.log(2) + (0.0 if fixed_places else sets) + others * math.log(self.M)

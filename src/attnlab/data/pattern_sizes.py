@@ -68,6 +68,22 @@ def pattern_counts(
     return tuple(rows)
 
 
+def counts_in_turn(
+    L: int, M: int, classes: int, alpha_star: float, alpha_sharp: float
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The counts of samples that take the whole numbers below and above L alpha in turn.
+
+    So the fractions are met on average where L alpha is not whole (and half way between).
+    """
+    rounded = (math.floor, math.ceil)
+    return tuple(
+        pattern_counts(
+            L, M, classes, *(near(round(x * L, 6)) / L for x in (alpha_star, alpha_sharp))
+        )
+        for near in rounded
+    )
+
+
 def _whole(name: str, fraction: float, L: int) -> int:
     exact = fraction * L
     if abs(exact - round(exact)) > NEAR_INTEGER * L:
@@ -83,3 +99,25 @@ def _whole(name: str, fraction: float, L: int) -> int:
 def _spread(total: int, places: int) -> Sequence[int]:
     each, rest = divmod(total, places)
     return [each + (place < rest) for place in range(places)]
+
+
+def farthest_apart(size: int) -> float:
+    """What the distance of two members of a set of unit vectors stays below."""
+    return 2.0 if size == 2 else math.sqrt(2)
+
+
+def require_sets(M: int, d: int, size: int, distance: float) -> None:
+    """Refuse sets of patterns (G.2) that do not fit into R^d, or whose members are not apart."""
+    if size <= 1:
+        return
+    directions = 1 if size == 2 else size
+    if M * (1 + directions) > d:
+        raise BadInput(
+            f"got {M} sets of {size} patterns in R^{d}; orthogonal sets need "
+            f"d >= {M * (1 + directions)}: raise d or lower M or the size of a set"
+        )
+    if not 0 < distance < farthest_apart(size):
+        raise BadInput(
+            f"got a distance {distance:g} within sets of {size}; it must lie between 0 and "
+            f"{farthest_apart(size):.4g}"
+        )

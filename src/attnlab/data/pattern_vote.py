@@ -12,6 +12,7 @@ fractions. Roles are stored per token; `types` is the class, counted from 1.
 """
 
 from enum import IntEnum
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -21,6 +22,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from attnlab.core import BadInput
 from attnlab.data.batch import Batch
+from attnlab.data.pattern_sizes import farthest_apart, require_sets
 from attnlab.numerics.random import fractions, normal
 
 CODES = {2: ((1,), (-1,)), 4: ((1, 1), (1, -1), (-1, 1), (-1, -1))}
@@ -42,10 +44,17 @@ class PatternBatch(Batch):
     patterns: Int[Array, "n L"]
     noisy: Bool[Array, "n L"]
     """The tokens with the extra noise, whatever their pattern."""
+    pattern_vectors: Float[Array, "M K d"] | None = None
+    """The patterns, as sets of K vectors, where they are known."""
+
+    of_the_batch: ClassVar[tuple[str, ...]] = ("pattern_vectors",)
 
 
 class PatternVote(eqx.Module):
-    """The distribution. `counts[c, j]`: tokens of pattern j in a sample of class c."""
+    """The distribution. `counts[c, j]`: tokens of pattern j in a sample of class c.
+
+    With more rows than classes, samples take them in turn: row c + C k, k = 0, 1, ..., is class c.
+    """
 
     vectors: Float[Array, "M K d"]
     """The patterns, as sets of K vectors (K = 1 without G.2)."""
@@ -57,7 +66,9 @@ class PatternVote(eqx.Module):
     normalise: Bool[Array, ""]
     """Whether tokens are scaled to unit norm."""
     multinomial: bool = eqx.field(static=True, default=False)
-    exact_balance: bool = eqx.field(static=True, default=True)
+    exact_balance: Bool[Array, ""] | bool = True
+    classes: int = eqx.field(static=True, default=0)
+    """How many classes there are; 0: as many as rows of `counts`."""
 
     @property
     def length(self) -> Int[Array, ""]:
@@ -70,12 +81,11 @@ class PatternVote(eqx.Module):
         The tokens' noise has a stream of its own, so that the places of the patterns are the
         same whatever the noise.
         """
-        classes, M = self.counts.shape
+        rows, M = self.counts.shape
+        classes = self.classes or rows
         of_class, of_place, of_noise, of_noisy, of_member = jax.random.split(key, 5)
-        if self.exact_balance:
-            label = jnp.arange(n) % classes
-        else:
-            label = jax.random.randint(of_class, (n,), 0, classes)
+        drawn_label = jax.random.randint(of_class, (n,), 0, classes)
+        label = jnp.where(self.exact_balance, jnp.arange(n) % classes, drawn_label)
         if self.multinomial:
             share = jnp.cumsum(self.counts, 1) / self.counts.sum(1, keepdims=True)
             drawn = fractions(of_place, (n, L))[..., None]
@@ -90,7 +100,8 @@ class PatternVote(eqx.Module):
             )
             order = fractions(of_place, (n, L)).argsort(axis=1)
             order = jnp.where(self.shuffled_order, order, jnp.arange(L))
-            patterns = jnp.take_along_axis(layout[label], order, axis=1)
+            row = label + classes * (jnp.arange(n) // classes % (rows // classes))
+            patterns = jnp.take_along_axis(layout[row], order, axis=1)
         patterns = patterns.astype(jnp.int32)
         noisy = fractions(of_noisy, (n, L)) < self.noisy_share
         member = jnp.floor(fractions(of_member, (n, L)) * self.vectors.shape[1]).astype(jnp.int32)
@@ -107,6 +118,7 @@ class PatternVote(eqx.Module):
             kept=jnp.ones((n, L), bool),
             patterns=patterns,
             noisy=noisy,
+            pattern_vectors=self.vectors,
         )
 
 
@@ -146,19 +158,8 @@ def orthonormal_sets(M: int, d: int, size: int = 1, distance: float = 0.0) -> np
     e = np.eye(d)
     if size == 1:
         return e[:M, None, :]
-    directions = 1 if size == 2 else size
-    if M * (1 + directions) > d:
-        raise BadInput(
-            f"got {M} sets of {size} patterns in R^{d}; orthogonal sets need "
-            f"d >= {M * (1 + directions)}: raise d or lower M or the size of a set"
-        )
-    apart = 2.0 if size == 2 else np.sqrt(2)
-    if not 0 < distance < apart:
-        raise BadInput(
-            f"got a distance {distance:g} within sets of {size}; it must lie between 0 and "
-            f"{apart:.4g}"
-        )
-    sine = distance / apart
+    require_sets(M, d, size, distance)
+    sine = distance / farthest_apart(size)
     vectors = np.zeros((M, size, d))
     for j in range(M):
         for b in range(size):

@@ -10,10 +10,16 @@ most $Z_\nu/(MS)$, and orthogonally to all patterns its length is at most what Z
 Which places are relevant is drawn anew for each sample, or `fixed` to the first ones: the print
 does not say, and a linear model has another margin in the two. Sizes other than T, d, M are
 data, so another S, zeta or noise level costs no compilation. See `mixture_sizes` for the legend.
+
+A kind of noise of your own is an entry of `NOISE`; Assumption 3 holds for it as for the others.
+
+    NOISE["two_points"] = NoiseKind(lambda u: jnp.sign(u) / 2, lambda draw: draw.share)
 """
 
+import difflib
 import itertools
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
@@ -22,13 +28,53 @@ import numpy as np
 from jax.scipy.special import ndtri
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from attnlab.core import BadInput
 from attnlab.data.batch import Batch
 from attnlab.data.mixture_sizes import MixtureSizes
 from attnlab.numerics.random import normal, signs, uniform
 
-NoiseKind = Literal["clipped_gaussian", "uniform", "extreme"]
-KINDS: tuple[NoiseKind, ...] = ("clipped_gaussian", "uniform", "extreme")
 IRRELEVANT, RELEVANT = 0, 1
+
+
+@dataclass(frozen=True)
+class RadiusDraw:
+    """What the length of the noise orthogonal to all patterns is made from."""
+
+    length: Float[Array, "n T 1"]
+    """Of a standard normal vector, whose direction is the noise's."""
+    share: Float[Array, "n T 1"]
+    """Uniform between 0 and 1."""
+    free: int
+    """The dimension that the patterns leave, at least 1."""
+
+
+@dataclass(frozen=True)
+class NoiseKind:
+    """How noise is distributed within the bounds of Assumption 3, in units of them."""
+
+    along: Callable[[Float[Array, "n T k"]], Float[Array, "n T k"]]
+    """Uniform numbers in [-1, 1] to the coordinates along the patterns, in [-1, 1] too."""
+    radius: Callable[[RadiusDraw], Float[Array, "n T 1"]]
+    """The length orthogonal to the patterns, in [0, 1]."""
+
+
+NOISE: dict[str, NoiseKind] = {
+    # A Gaussian whose typical length is the bound, cut off there.
+    "clipped_gaussian": NoiseKind(
+        lambda u: jnp.clip(ndtri((u + 1) / 2), -1, 1),
+        lambda draw: jnp.minimum(draw.length / np.sqrt(draw.free), 1.0),
+    ),
+    "uniform": NoiseKind(lambda u: u, lambda draw: draw.share ** (1 / draw.free)),
+    "extreme": NoiseKind(
+        lambda u: jnp.where(u < 0, -1.0, 1.0), lambda draw: jnp.ones_like(draw.share)
+    ),
+}
+"""Every kind of noise by name."""
+TOGETHER = tuple(NOISE)
+"""The kinds that are one compiled program: which of them it is, is data.
+
+A kind that is added from outside is a program of its own: it changes no bit of these.
+"""
 
 
 class TokenMixture(eqx.Module):
@@ -37,8 +83,9 @@ class TokenMixture(eqx.Module):
     T: int = eqx.field(static=True)
     d: int = eqx.field(static=True)
     M: int = eqx.field(static=True)
+    kinds: tuple[NoiseKind, ...] = eqx.field(static=True)
     kind: Int[Array, ""]
-    """The kind of noise, as its place in `KINDS`."""
+    """The kind of noise, as its place in `kinds`."""
     S: Float[Array, ""]
     relevant: Int[Array, ""]
     along_mu: Float[Array, ""]
@@ -51,15 +98,22 @@ class TokenMixture(eqx.Module):
     def of(
         cls,
         sizes: MixtureSizes,
-        noise: NoiseKind = "clipped_gaussian",
+        noise: str = "clipped_gaussian",
         fixed_places: bool = False,
     ) -> "TokenMixture":
-        """The distribution with these sizes."""
+        """The distribution with these sizes, and noise of this kind."""
+        if noise not in NOISE:
+            near = difflib.get_close_matches(noise, NOISE, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            known = ", ".join(NOISE)
+            raise BadInput(f"no kind of noise is called {noise!r}; {hint}there are: {known}")
+        names = TOGETHER if noise in TOGETHER else (noise,)
         return cls(
             T=sizes.T,
             d=sizes.d,
             M=sizes.M,
-            kind=jnp.asarray(KINDS.index(noise)),
+            kinds=tuple(NOISE[name] for name in names),
+            kind=jnp.asarray(names.index(noise)),
             S=jnp.asarray(float(sizes.S)),
             relevant=jnp.asarray(sizes.relevant),
             along_mu=jnp.asarray(sizes.Z_mu / sizes.S),
@@ -96,30 +150,22 @@ class TokenMixture(eqx.Module):
     def _noise(self, key: PRNGKeyArray, shape: tuple[int, int]) -> Float[Array, "n T d"]:
         of_patterns, of_direction, of_radius = jax.random.split(key, 3)
         bounds = jnp.r_[jnp.full(2, self.along_mu), jnp.full(self.M, self.along_nu)]
-        along = bounds * self._by_kind(*_coordinates(of_patterns, (*shape, self.M + 2)))
+        u = uniform(of_patterns, (*shape, self.M + 2), 1.0)
+        along = bounds * self._chosen([kind.along(u) for kind in self.kinds])
         free = self.d - self.M - 2
         direction = normal(of_direction, (*shape, free), 1.0)
         length = jnp.linalg.norm(direction, axis=-1, keepdims=True)
         share = jax.random.uniform(of_radius, (*shape, 1), jnp.float64)
-        radius = self.rest_radius * self._by_kind(
-            # A Gaussian whose typical length is the bound, cut off there.
-            jnp.minimum(length / np.sqrt(max(free, 1)), 1.0),
-            share ** (1 / max(free, 1)),
-            jnp.ones_like(share),
-        )
+        draw = RadiusDraw(length, share, max(free, 1))
+        radius = self.rest_radius * self._chosen([kind.radius(draw) for kind in self.kinds])
         rest = radius * direction / jnp.where(length > 0, length, 1.0)
         return jnp.concatenate([along, rest], axis=-1)
 
-    def _by_kind(self, gaussian: Array, uniform: Array, extreme: Array) -> Array:
-        # The kind is data: three kinds of noise are one compiled program.
-        return jnp.where(self.kind == 0, gaussian, jnp.where(self.kind == 1, uniform, extreme))
-
-
-def _coordinates(key: PRNGKeyArray, shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """Numbers in [-1, 1] of each kind of noise, from the same uniform ones."""
-    u = uniform(key, shape, 1.0)
-    gaussian = jnp.clip(ndtri((u + 1) / 2), -1, 1)
-    return gaussian, u, jnp.where(u < 0, -1.0, 1.0)
+    def _chosen(self, by_kind: list[Array]) -> Array:
+        *others, chosen = by_kind
+        for place in reversed(range(len(others))):
+            chosen = jnp.where(self.kind == place, others[place], chosen)
+        return chosen
 
 
 def atoms(sizes: MixtureSizes, fixed_places: bool = False) -> Batch:

@@ -67,7 +67,7 @@ class IndependentSamples:
         place, draw_words, shuffle = jax.random.split(rest, 3)
         roles = _placed_roles(place, types, self.L)
         words = _uniform_words(draw_words, roles, self.pool or self.d - SIGNALS)
-        return _batch(words, roles, types, shuffle if self.shuffled_labels else None)
+        return _batch(words, roles, types, self.d, shuffle if self.shuffled_labels else None)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class BalancedTrainingSet:
             words = _uniform_words(draw_words, roles, self.pool or self.d - SIGNALS)
         if self.label_correlation:
             words = _towards_label(draw_words, words, roles, types, self)
-        return _batch(words, roles, types, shuffle if self.shuffled_labels else None)
+        return _batch(words, roles, types, self.d, shuffle if self.shuffled_labels else None)
 
 
 # --- descriptions, for the tables of hypotheses -----------------------------------------------
@@ -206,13 +206,14 @@ def _batch(
     words: Int[Array, "n L"],
     roles: Int[Array, "n L"],
     types: Int[Array, " n"],
+    d: int,
     shuffle: PRNGKeyArray | None,
 ) -> Batch:
     words = jnp.where(roles == Role.RANDOM, words, roles.astype(jnp.int32) - 1)
     labels = jnp.where(types == 1, 1, -1).astype(jnp.int8)
     if shuffle is not None:
         labels = jax.random.permutation(shuffle, labels)
-    return Batch(words, labels, roles, types, jnp.ones(words.shape, bool))
+    return Batch(words, labels, roles, types, jnp.ones(words.shape, bool), vocabulary=d)
 
 
 def _require_sizes(d: int, L: int, pool: int | None) -> None:

@@ -10,25 +10,22 @@
 A control is judged by its part's law alone. docs/evidence.md has the rules with their numbers.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from attnlab.claims import (
     Claim,
     Constant,
-    Control,
     ControlResult,
     Effect,
     Fitted,
     Hypothesis,
     Informative,
     Outcome,
-    Part,
     PartResult,
-    Reading,
-    ReadingResult,
     RouteResult,
     Tally,
     Verdict,
@@ -36,27 +33,19 @@ from attnlab.claims import (
 from attnlab.core import Records
 from attnlab.evidence.intervals import bootstrap_interval
 from attnlab.evidence.laws import values_of
-from attnlab.evidence.multiplicity import combine_outcomes, simultaneous_level
-from attnlab.evidence.statement import decisive_parts, parts_of
+from attnlab.evidence.measuring import Measurement as Measurement
+from attnlab.evidence.measuring import control_outcome as control_outcome
+from attnlab.evidence.measuring import measure as measure
+from attnlab.evidence.measuring import second_route as second_route
+from attnlab.evidence.statement import decisive_parts
 from attnlab.evidence.words import effect_text, listed, number, owned, shortfall
 
-LEVEL = 0.95
-DECADES = 1.5
-"""Ours: the range of the predicted quantity from which an exponent speaks of a law."""
 FAILED_SHARE = 0.1
 """Ours: the share of failed runs beyond which nothing is decided."""
 MOVES = (0.5, 2.0)
 """The flip test: a cutoff of ours is moved by these factors."""
 FLIPPED = ("supported", "contradicted", "depends")
 ROBUST_GROUPS = 5
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What the readings of a claim came out as, before any gate."""
-
-    outcome: Outcome
-    readings: tuple[ReadingResult, ...]
 
 
 def judge(
@@ -74,7 +63,19 @@ def judge(
     is repeated five times, each time without a fifth of the seeds; a verdict that changes is
     inconclusive.
     """
-    hypotheses = claim.hypotheses(records) if records else ()
+    with np.errstate(all="ignore"):  # what overflows is named below, not warned of
+        return _judge(claim, records, variants, scale, robust, universes)
+
+
+def _judge(
+    claim: Claim,
+    records: Records,
+    variants: Mapping[str, Records],
+    scale: str,
+    robust: bool,
+    universes: Tally | None,
+) -> Verdict:
+    hypotheses, trouble = _hypotheses(claim, records)
     measurement = measure(claim, records)
     controls = tuple(
         ControlResult(c.name, control_outcome(claim, c, variants.get(c.name, records)))
@@ -82,7 +83,7 @@ def judge(
     )
     informative = _informative(claim, records)
     route, flips = None, ""
-    outcome, reasons = _gated(claim, records, measurement, hypotheses)
+    outcome, reasons = _gated(claim, records, measurement, hypotheses, trouble)
     if not reasons:
         outcome = _over_universes(claim, outcome, universes)
         if outcome in FLIPPED and outcome == measurement.outcome:
@@ -134,95 +135,39 @@ def judge(
     )
 
 
-# --- measuring --------------------------------------------------------------------------------
-
-
-def measure(claim: Claim, records: Records) -> Measurement:
-    """Every reading of the claim, and rule 1: what the allowed ones say together."""
-    chances = sum(part.law.estimated for part in decisive_parts(claim))
-    results = {part.name: _part(claim, part, records, max(chances, 1)) for part in claim.parts}
-    readings = tuple(
-        _reading(reading, [results[part.name] for part in parts_of(claim, reading)])
-        for reading in claim.readings
-    )
-    allowed: list[Outcome] = [reading.outcome for reading in readings if reading.allowed]
-    return Measurement(_together(allowed), readings)
-
-
-def _part(claim: Claim, part: Part, records: Records, chances: int) -> PartResult:
-    """One part. Any of several may fail by chance: contradiction takes the joint interval."""
-    runs = [r for r in records if r.study in part.studies and part.cells(r.cell)]
-    found = part.law.judge(runs, part.scalar, LEVEL)
-    if found.outcome == "contradicted" and part.law.estimated:
-        found = part.law.judge(runs, part.scalar, simultaneous_level(chances, LEVEL))
-    span = getattr(part.law, "decades", None)
-    if claim.kind == "scaling" and found.outcome == "supported" and span and not part.whole_range:
-        decades = span([r.cell for r in runs])
-        if decades < DECADES:
-            detail = f"only {number(decades, 2)} decades of the predicted quantity, of {DECADES}"
-            found = replace(found, outcome="inconclusive", detail=detail)
-    return PartResult(
-        part.name, found.outcome, found.effect, part.law.cutoff(), part.law.owner, found.detail
-    )
-
-
-def _reading(reading: Reading, parts: list[PartResult]) -> ReadingResult:
-    outcome = combine_outcomes([part.outcome for part in parts])
-    decisive = [part for part in parts if part.outcome == outcome]
-    effect = decisive[0].effect if decisive else None
-    detail = "" if len(parts) == 1 else listed([f"{p.name}: {p.outcome}" for p in decisive])
-    return ReadingResult(
-        reading.name, outcome, effect, reading.allowed, reading.why, detail, tuple(parts)
-    )
-
-
-def _together(allowed: Sequence[Outcome]) -> Outcome:
-    """Rule 1."""
-    kinds = set(allowed)
-    if kinds == {"supported"}:
-        return "supported"
-    if kinds == {"contradicted"}:
-        return "contradicted"
-    return "depends" if {"supported", "contradicted"} <= kinds else "inconclusive"
-
-
-def control_outcome(claim: Claim, control: Control, records: Records) -> Outcome:
-    """What the named part's law, or any decisive part's, says of a control, gate off."""
-    outcomes: list[Outcome] = []
-    for part in decisive_parts(claim):
-        if control.part and part.name != control.part:
-            continue
-        law, scalar = control.law or part.law, control.scalar or part.scalar
-        runs = [r for r in records if r.study in part.studies and part.cells(r.cell)]
-        outcomes.append(law.judge(runs, scalar, LEVEL).outcome)
-    return combine_outcomes(outcomes)
-
-
-def second_route(
-    claim: Claim, records: Records, variants: Mapping[str, Records]
-) -> RouteResult | None:
-    """The first route that agrees, else the first one; None if the claim has none."""
-    results = []
-    for route in claim.routes:
-        if route.compute is not None:
-            found = route.compute(records)
-        else:
-            part = next(p for p in claim.parts if p.name == route.part)
-            own = variants.get(route.name, Records(()))
-            runs = [r for r in own if r.study in part.studies and part.cells(r.cell)]
-            found = part.law.judge(runs, route.scalar or part.scalar, LEVEL)
-        agrees = found.outcome == "contradicted"
-        results.append(RouteResult(route.name, agrees, found.effect, found.detail))
-        if agrees:
-            return results[-1]
-    return results[0] if results else None
-
-
 # --- deciding ---------------------------------------------------------------------------------
 
 
+def _hypotheses(claim: Claim, records: Records) -> tuple[tuple[Hypothesis, ...], str]:
+    """The hypotheses, or why they have no values here.
+
+    A run that diverged is looked at too, for its settings may be what a hypothesis excludes; if it
+    lacks what they are computed from, the others are looked at alone.
+    """
+    finite, reason = records.finite(), ""
+    for some in (records, finite) if len(finite) < len(records) else (records,):
+        if not some:
+            continue
+        try:
+            rows = claim.hypotheses(some)
+        except (ArithmeticError, ValueError, LookupError) as error:
+            if isinstance(error, LookupError) and len(some) == len(finite):
+                raise  # only a run that diverged may lack a value
+            reason = f"{type(error).__name__}: {error}"
+            continue
+        lost = [row.name for row in rows if math.isnan(row.value) or math.isnan(row.threshold)]
+        if not lost:
+            return rows, ""
+        reason = f"{lost[0]} is not a number"
+    return (), f"the hypotheses have no values at these settings ({reason})" if reason else ""
+
+
 def _gated(
-    claim: Claim, records: Records, measurement: Measurement, hypotheses: tuple[Hypothesis, ...]
+    claim: Claim,
+    records: Records,
+    measurement: Measurement,
+    hypotheses: tuple[Hypothesis, ...],
+    trouble: str,
 ) -> tuple[Outcome, list[str]]:
     """The outcome with its reasons if a gate closes, else the measured one without any."""
     total = len(records) + records.failed + records.missing
@@ -233,6 +178,12 @@ def _gated(
     if records.failed > FAILED_SHARE * total:
         share = f"{records.failed} of {total} runs"
         return "inconclusive", [f"{share} failed, more than {FAILED_SHARE:.0%} (ours)"]
+    if not records.finite():
+        return "inconclusive", [
+            f"all {len(records)} runs diverged; the first: {records[0].diverged}"
+        ]
+    if trouble:
+        return "inconclusive", [trouble]
     unmet = [h for h in hypotheses if h.met is False]
     if unmet and claim.kind != "figure":
         return "not_applicable", ["hypotheses not met: " + "; ".join(map(shortfall, unmet))]

@@ -16,7 +16,6 @@ Below three levels a line fits whatever was measured: the interval is then every
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -178,7 +177,7 @@ def _held_out_error(errors: np.ndarray, labels: np.ndarray) -> float:
     return float(np.sqrt(np.mean(squares)))
 
 
-def _exp(value: Any) -> float:
+def _exp(value: float) -> float:
     # A constant extrapolated from far away may overflow: then nothing bounds it.
     with np.errstate(over="ignore"):
         return float(np.exp(value))

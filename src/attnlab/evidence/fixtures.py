@@ -1,13 +1,13 @@
 """Positive fixtures: synthetic records on which a statement holds, so that a law can say so."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attnlab.claims import Claim, Part
-from attnlab.core import Record, Records, Study
+from attnlab.core import Cell, Design, OfCell, Record, Records, Study
 
 
 def positive_records(claim: Claim, studies: Iterable[Study]) -> Records:
@@ -26,7 +26,7 @@ def positive_records(claim: Claim, studies: Iterable[Study]) -> Records:
         study = known[name]
         short = name.partition(".")[2]
         cells = fixture.cells.get(short) or tuple(
-            dict.fromkeys(map(study.resolve, study.designs["quick"].cells))
+            dict.fromkeys(map(study.resolve, _designed(study.designs["quick"])))
         )
         parts = [part for part in claim.parts if name in part.studies and part.scalar.key]
         for cell in cells:
@@ -38,10 +38,18 @@ def positive_records(claim: Claim, studies: Iterable[Study]) -> Records:
     return Records(records)
 
 
+def _designed(design: Design) -> Iterable[Cell]:
+    """The cells of a design; of a sequential one its arms at every size."""
+    search = design.search
+    if search is None:
+        return design.cells
+    return (replace(cell, **{search.size: n}) for cell in design.cells for n in search.sizes)
+
+
 def _examples(
-    parts: Sequence[Part], cell: Any, random: np.random.Generator, noise: float
-) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+    parts: Sequence[Part], cell: Cell, random: np.random.Generator, noise: float
+) -> dict[str, ArrayLike]:
+    values: dict[str, ArrayLike] = {}
     for part in parts:
         if part.scalar.key in values or not part.cells(cell):
             continue
@@ -52,13 +60,13 @@ def _examples(
 
 def step_trials(
     study: str,
-    cells: Iterable[Any],
-    n50: Callable[[Any], float],
+    cells: Iterable[Cell],
+    n50: OfCell[float],
     *,
     size: str = "N",
     key: str = "success",
     seeds: int = 10,
-    resolve: Callable[[Any], Any] = lambda cell: cell,
+    resolve: OfCell[Cell] = lambda cell: cell,
 ) -> list[Record]:
     """Trials that succeed with the probability of a steep logistic curve around a given N50."""
     random = np.random.default_rng(0)

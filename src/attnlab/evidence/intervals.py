@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,7 +75,7 @@ def _proportion(
         return Interval(math.nan, 0.0, 1.0)
     from scipy.stats import binomtest
 
-    ends: Any = binomtest(int(successes), int(trials)).proportion_ci(level, method=method)
+    ends = binomtest(int(successes), int(trials)).proportion_ci(level, method=method)
     return Interval(successes / trials, float(ends.low), float(ends.high))
 
 
@@ -91,7 +91,7 @@ def certified_probability(successes: int, trials: int, *, confidence: float = 0.
     from scipy.stats import binomtest
 
     test = binomtest(int(successes), int(trials), alternative="greater")
-    ends: Any = test.proportion_ci(confidence, method="exact")
+    ends = test.proportion_ci(confidence, method="exact")
     return float(ends.low)
 
 
@@ -154,7 +154,7 @@ def median_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
 
 
 def bootstrap_interval(
-    statistic: Callable[..., Any],
+    statistic: Callable[..., np.ndarray | np.floating | float],
     *columns: ArrayLike,
     level: float = 0.95,
     resamples: int = 2000,
@@ -184,7 +184,7 @@ def bootstrap_interval(
 
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", DegenerateDataWarning)
-        result: Any = bootstrap(
+        result = bootstrap(
             data,
             statistic,
             paired=len(data) > 1,

@@ -7,12 +7,12 @@ in `by` must be equal in both, so that a pair sees the same data and the same in
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from attnlab.claims import Effect, Finding, Owner, Scalar
-from attnlab.core import Record
+from attnlab.core import Cell, Record
 from attnlab.evidence.intervals import Interval, bootstrap_interval, mean_interval, share_interval
 from attnlab.evidence.laws import Range, missing_finding, values_of
 
@@ -35,8 +35,8 @@ class Paired:
     """
 
     setting: str
-    value: Any
-    other: Any
+    value: object
+    other: object
     inside: Range
     statistic: Statistic = "ratio"
     by: tuple[str, ...] = ()
@@ -92,13 +92,13 @@ class Paired:
         ends = (math.exp(min(x, 700.0)) for x in (logs.value, logs.low, logs.high))
         return Interval(*ends)
 
-    def _value(self, runs: Sequence[Record]) -> Any:
+    def _value(self, runs: Sequence[Record]) -> object:
         if self.value is not max:
             return self.value
         levels = [getattr(r.cell, self.setting) for r in runs]
         return max(levels) if levels else None
 
-    def _pairs(self, runs: Sequence[Record], value: Any) -> list[tuple[Record, Record]]:
+    def _pairs(self, runs: Sequence[Record], value: object) -> list[tuple[Record, Record]]:
         def key(run: Record) -> Hashable:
             return (run.seed, *(getattr(run.cell, name) for name in self.by))
 
@@ -121,7 +121,7 @@ class Paired:
         ]
         return replace(self, inside=replace(self.inside, low=ends[0], high=ends[1]))
 
-    def example(self, cell: Any) -> float:
+    def example(self, cell: Cell) -> float:
         """One at `other`; at the rest a value that makes the statistic hold (not for a spread)."""
         if getattr(cell, self.setting) == self.other or self.statistic == "agreement":
             return 1.0

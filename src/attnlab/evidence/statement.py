@@ -6,7 +6,7 @@ The kind fixes what must be shown (docs/evidence.md): a *bound* names the trivia
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from attnlab.claims import (
     Claim,
@@ -26,6 +26,9 @@ from attnlab.core import Records
 from attnlab.evidence.laws import Rate, Share
 from attnlab.evidence.threshold_laws import Sufficient
 
+if TYPE_CHECKING:
+    from attnlab.claims import FixtureValue
+
 AS_STATED = Reading("as stated", "the only reading")
 
 
@@ -42,12 +45,13 @@ def statement(
     controls: Sequence[Control],
     why: str = "",
     readings: Sequence[Reading] = (AS_STATED,),
-    positive: Mapping[str, Any] | Fixture | None = None,
+    positive: "Mapping[str, FixtureValue] | Fixture | None" = None,
     hypotheses: Callable[[Records], tuple[Hypothesis, ...]] = lambda records: (),
     trivial: Trivial | None = None,
     routes: Sequence[Route] = (),
     constants: Sequence[Constant | Fitted] = (),
     notes: str = "",
+    headline: str = "",
 ) -> Claim:
     """A claim; studies of parts may leave out the paper, and `positive` may be its values."""
     paper = id.partition(".")[0]
@@ -82,6 +86,7 @@ def statement(
             for c in constants
         ),
         notes=notes,
+        headline=headline,
     )
     _refuse(claim)
     return claim
@@ -128,6 +133,8 @@ def _refuse(claim: Claim) -> None:
          "a probability needs a part with Share(..., exact=True) or Rate"),
         (any(law.owner == "ours" for law in laws) and not claim.why,
          "a cutoff is ours and `why` does not say why"),
+        (any(c.isdigit() for c in claim.headline) and "{" not in claim.headline,
+         "a headline has numbers typed in; write them as fields, e.g. {value}"),
     ]  # fmt: skip
     for wrong, sentence in faults:
         if wrong:

@@ -10,13 +10,24 @@ $$P(\text{success} \mid N) = \sigma(s\,(\log N - \log N_{50})), \qquad \sigma(z)
 
 A grid rather than a maximum of the likelihood, for separable data (all fail up to some N, all
 succeed from the next on) have no maximum: their posterior is flat between the two sizes.
+
+Two intervals. The credible one describes a posterior. The *confidence sequence* holds N50 with
+probability 95 % at every stopping time at once, however the sizes were chosen: with data D so far,
+
+$$C = \{N_{50} : p(N_{50} \mid D) / p(N_{50}) > \alpha\}.$$
+
+Under the true N50 prior over posterior is a martingale of mean one, so by Ville's inequality it
+ever reaches $1/\alpha$ with probability at most $\alpha$ (Waudby-Smith and Ramdas 2020, the
+prior-posterior ratio, of which the beta-binomial confidence sequence is the case of one size). The
+slope is averaged over its prior, so this holds on average over slopes; tests look at single ones.
+The logistic curve is taken for granted, and the prior is fixed beforehand: `SEQUENCE_RANGE`.
 """
 
 import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +39,8 @@ REACH = 10.0
 SLOPES = (0.5, 300.0)
 THRESHOLD_POINTS = 600
 SLOPE_POINTS = 64
+SEQUENCE_RANGE = (0.2, 2e5)
+"""The prior range of N50 behind a confidence sequence: the same whatever was tried."""
 
 Censoring = Literal["no", "below", "above", "both"]
 
@@ -51,6 +64,9 @@ class ThresholdFit:
     prior_high: float
     sizes: int
     trials: int
+    sequence_low: float
+    sequence_high: float
+    """The confidence sequence: valid however the sizes were chosen and whenever one stopped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +79,19 @@ class Posterior:
 
 
 def posterior(
-    sizes: ArrayLike, successes: ArrayLike, trials: ArrayLike, prior_range: tuple[float, float]
+    sizes: ArrayLike,
+    successes: ArrayLike,
+    trials: ArrayLike,
+    prior_range: tuple[float, float],
+    points: tuple[int, int] = (THRESHOLD_POINTS, SLOPE_POINTS),
 ) -> Posterior:
     """The posterior of (N50, slope) given how many of the trials at each size succeeded."""
     low, high = prior_range
     if not 0 < low < high < math.inf:
         raise ValueError(f"prior_range={prior_range}; need 0 < low < high, both finite")
-    log_n50 = _cells(low, high, THRESHOLD_POINTS)
-    log_slope = _cells(*SLOPES, SLOPE_POINTS)
-    log_weights = np.zeros((THRESHOLD_POINTS, SLOPE_POINTS))
+    log_n50 = _cells(low, high, points[0])
+    log_slope = _cells(*SLOPES, points[1])
+    log_weights = np.zeros(points)
     for size, won, tried in zip(*_counts(sizes, successes, trials), strict=True):
         z = _logits(log_n50, log_slope, size)
         log_weights += won * special.log_expit(z) + (tried - won) * special.log_expit(-z)
@@ -116,6 +136,7 @@ def _fitted(
     low, median, high = np.exp(_quantiles(grid.log_n50, grid.weights.sum(axis=1), quantiles))
     slopes = np.exp(_quantiles(grid.log_slope, grid.weights.sum(axis=0), quantiles))
     below, above = low < tested.min(), high > tested.max()
+    sequence = confidence_sequence(sizes, successes, trials, level=level)
     censored: Censoring = (
         "both" if below and above else "below" if below else "above" if above else "no"
     )
@@ -131,7 +152,52 @@ def _fitted(
         prior_high=float(edges[1]),
         sizes=int(np.unique(tested).size),
         trials=total,
+        sequence_low=sequence[0],
+        sequence_high=sequence[1],
     )
+
+
+def success_chance(
+    sizes: ArrayLike,
+    successes: ArrayLike,
+    trials: ArrayLike,
+    at: float,
+    *,
+    level: float = 0.95,
+) -> tuple[float, float, float]:
+    """The chance of success at a size by the fitted curve: posterior mean, and its quantiles."""
+    grid = posterior(sizes, successes, trials, default_range([*np.asarray(sizes).ravel(), at]))
+    chance = special.expit(_logits(grid.log_n50, grid.log_slope, at)).ravel()
+    weight = grid.weights.ravel()
+    order = chance.argsort()
+    cumulated = weight[order].cumsum()
+    low, high = (chance[order][np.searchsorted(cumulated, q)] for q in _tails(level))
+    return float(weight @ chance), float(low), float(high)
+
+
+def _tails(level: float) -> tuple[float, float]:
+    return (1 - level) / 2, (1 + level) / 2
+
+
+def confidence_sequence(
+    sizes: ArrayLike,
+    successes: ArrayLike,
+    trials: ArrayLike,
+    *,
+    level: float = 0.95,
+    points: tuple[int, int] = (THRESHOLD_POINTS, SLOPE_POINTS),
+) -> tuple[float, float]:
+    """The ends of N50's confidence sequence; 0 or inf where they leave the tested sizes."""
+    tested, _, counts = _counts(sizes, successes, trials)
+    tested = tested[counts > 0]
+    if not tested.size:
+        return 0.0, math.inf
+    grid = posterior(sizes, successes, trials, SEQUENCE_RANGE, points)
+    over_prior = grid.weights.sum(axis=1) * points[0]
+    held = np.flatnonzero(over_prior > 1 - level)
+    half = (grid.log_n50[1] - grid.log_n50[0]) / 2
+    low, high = (math.exp(grid.log_n50[held[k]] + sign * half) for k, sign in ((0, -1), (-1, 1)))
+    return low if low >= tested.min() else 0.0, high if high <= tested.max() else math.inf
 
 
 def next_size(
@@ -142,6 +208,7 @@ def next_size(
     *,
     batch: int = 1,
     prior_range: tuple[float, float] | None = None,
+    points: tuple[int, int] = (THRESHOLD_POINTS, SLOPE_POINTS),
 ) -> float:
     r"""The candidate size at which `batch` further trials narrow N50 the most.
 
@@ -160,7 +227,7 @@ def next_size(
             f"candidates={list(candidates)}, batch={batch}; need positive sizes and batch >= 1"
         )
     edges = prior_range or default_range(np.concatenate([tried_sizes, proposals]))
-    grid = posterior(sizes, successes, trials, edges)
+    grid = posterior(sizes, successes, trials, edges, points)
     return float(min(proposals, key=lambda size: _expected_variance(grid, size, batch)))
 
 
@@ -202,7 +269,7 @@ def _quantiles(grid: np.ndarray, mass: np.ndarray, at: tuple[float, ...]) -> np.
     return np.interp(at, np.append(0.0, np.cumsum(mass)), edges)
 
 
-def _counts(*columns: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _counts(*columns: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     sizes, successes, trials = (np.asarray(column, dtype=float).ravel() for column in columns)
     if not sizes.size == successes.size == trials.size:
         raise ValueError(

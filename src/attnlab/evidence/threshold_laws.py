@@ -6,47 +6,56 @@ The scalar is 1 in a run that succeeded and 0 in one that did not; a run that di
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from attnlab.claims import Axis, Effect, Finding, Outcome, Owner, Scalar
-from attnlab.core import Record
+from attnlab.core import Cell, OfCell, Record, SettingValue
 from attnlab.evidence.fits import LEAST_LEVELS, compare_powers, fit_exponent
-from attnlab.evidence.intervals import Interval, mean_interval, share_interval, wilson
+from attnlab.evidence.intervals import Interval, mean_interval, wilson
 from attnlab.evidence.laws import Power, Range, Straight, axis, values_of
-from attnlab.evidence.threshold import ThresholdFit, fit_threshold
+from attnlab.evidence.threshold import ThresholdFit, fit_threshold, success_chance
 from attnlab.evidence.words import number
 
 AIC_PREFERENCE = 2.0
 """Ours: the difference of AIC from which one law is preferred to another."""
+Level = TypeVar("Level", bound=float | tuple[float, ...])
+"""A number, or several, that cells of one threshold share."""
 
 
 def thresholds(
-    runs: Sequence[Record], scalar: Scalar, level: Any, size: str = "N"
-) -> dict[Any, ThresholdFit]:
+    runs: Sequence[Record], scalar: Scalar, level: OfCell[Level], size: str = "N"
+) -> dict[Level, ThresholdFit]:
     """N50 with its interval at each level (a function of the cell), in increasing order."""
-    groups: dict[Any, dict[int, list[bool]]] = {}
+    return {x: fit_threshold(*rows) for x, rows in counted(runs, scalar, level, size).items()}
+
+
+def counted(
+    runs: Sequence[Record], scalar: Scalar, level: OfCell[Level], size: str = "N"
+) -> dict[Level, tuple[list[float], list[int], list[int]]]:
+    """Sizes, successes and trials at each level, in increasing order."""
+    groups: dict[Level, dict[float, list[bool]]] = {}
     for run, value in zip(runs, values_of(runs, scalar), strict=True):
         sizes = groups.setdefault(level(run.cell), {})
-        sizes.setdefault(getattr(run.cell, size), []).append(value > 0.5)
+        sizes.setdefault(getattr(run.cell, size), []).append(bool(value > 0.5))
     found = {}
     for x in sorted(groups):
         rows = sorted(groups[x].items())
-        won, tried = [sum(s) for _, s in rows], [len(s) for _, s in rows]
-        found[x] = fit_threshold([n for n, _ in rows], won, tried)
+        found[x] = ([n for n, _ in rows], [sum(s) for _, s in rows], [len(s) for _, s in rows])
     return found
 
 
-def bounded(found: Mapping[Any, ThresholdFit]) -> dict[Any, ThresholdFit]:
+def bounded(found: Mapping[Level, ThresholdFit]) -> dict[Level, ThresholdFit]:
     """The levels whose interval the tested sizes bound on both sides."""
     return {x: fit for x, fit in found.items() if fit.censored == "no"}
 
 
-def describe(found: Mapping[Any, ThresholdFit]) -> str:
-    """N50 by level in a few words."""
+def describe(found: Mapping[float, ThresholdFit]) -> str:
+    """N50 by level in a few words, with its confidence sequence."""
     return "; ".join(
-        f"{number(x, 3)}: {number(fit.n50, 3)} [{number(fit.low, 3)}, {number(fit.high, 3)}]"
+        f"{number(x, 3)}: {number(fit.n50, 3)} [{number(fit.sequence_low, 3)}, "
+        f"{number(fit.sequence_high, 3)}]"
         for x, fit in found.items()
     )
 
@@ -91,7 +100,7 @@ class Threshold:
             return Finding("inconclusive", None, f"N50 is bounded at {x.size} levels; {detail}")
         return self.law.of_points(x, y, "N50", level, detail)
 
-    def decades(self, cells: Sequence[Any]) -> float:
+    def decades(self, cells: Sequence[Cell]) -> float:
         """Over how many powers of ten the predicted N50 goes."""
         return self.law.decades(cells) if isinstance(self.law, Power) else math.inf
 
@@ -103,7 +112,7 @@ class Threshold:
         """The inner law moves."""
         return replace(self, law=self.law.moved(factor))
 
-    def example(self, cell: Any) -> float:
+    def example(self, cell: Cell) -> float:
         """Success from the law on, in units of its value (see `step_cells` for the sizes)."""
         return float(getattr(cell, self.size) >= self.law.example(cell))
 
@@ -113,12 +122,13 @@ class ThresholdRatio:
     """N50 at `setting` = `value` over that at `other`, by levels of an axis.
 
     With a range as `law`, the geometric mean over levels lies in it; with a power, the ratio goes
-    like that power of the axis. Only levels at which both N50 are bounded speak.
+    like that power of the axis. Only levels at which both N50 are bounded speak. Their
+    scatter gives the interval, or, where there are fewer than three, the posteriors of N50.
     """
 
     setting: str
-    value: Any
-    other: Any
+    value: SettingValue
+    other: SettingValue
     along: Axis
     law: Range | Power
     size: str = "N"
@@ -140,7 +150,8 @@ class ThresholdRatio:
             own = [r for r in runs if getattr(r.cell, self.setting) == wanted]
             sides.append(bounded(thresholds(own, scalar, self.along.of, self.size)))
         both = sorted(set(sides[0]) & set(sides[1]))
-        if len(both) < LEAST_LEVELS:
+        few = len(both) < LEAST_LEVELS
+        if not both or (few and isinstance(self.law, Power)):
             return Finding("inconclusive", None, f"both N50 are bounded at {len(both)} levels")
         pairs = [(sides[0][x].n50, sides[1][x].n50) for x in both]
         ratios = np.array([a / b for a, b in pairs])
@@ -151,7 +162,10 @@ class ThresholdRatio:
         )
         if isinstance(self.law, Power):
             return self.law.of_points(np.array(both, dtype=float), ratios, name, level, detail)
-        logs = mean_interval(np.log(ratios), level=level)
+        if few:
+            logs = _from_posteriors([(sides[0][x], sides[1][x]) for x in both], level)
+        else:
+            logs = mean_interval(np.log(ratios), level=level)
         found = Interval(*(math.exp(v) for v in (logs.value, logs.low, logs.high)))
         return Finding(self.law.decide(found), Effect.of(name, found), detail)
 
@@ -163,10 +177,21 @@ class ThresholdRatio:
         """The inner law moves."""
         return replace(self, law=self.law.moved(factor))
 
-    def example(self, cell: Any) -> float:
+    def example(self, cell: Cell) -> float:
         """Success from a size on that has the stated ratio (see `step_trials` for the sizes)."""
         ratio = self.law.example(cell) if getattr(cell, self.setting) == self.value else 1.0
         return float(getattr(cell, self.size) >= 4 * ratio)
+
+
+def _from_posteriors(pairs: Sequence[tuple[ThresholdFit, ThresholdFit]], level: float) -> Interval:
+    """The mean log ratio of two N50, with an interval from their credible ones as if normal."""
+    from scipy.special import ndtri
+
+    means = [math.log(a.n50 / b.n50) for a, b in pairs]
+    spread = math.sqrt(sum(math.log(f.high / f.low) ** 2 for pair in pairs for f in pair))
+    half = spread / (2 * ndtri(0.975)) / len(pairs) * float(ndtri((1 + level) / 2))
+    mean = float(np.mean(means))
+    return Interval(mean, mean - half, mean + half)
 
 
 @dataclass(frozen=True)
@@ -236,7 +261,7 @@ class Prefers:
         """Three criteria must agree; none is moved."""
         return self
 
-    def example(self, cell: Any) -> float:
+    def example(self, cell: Cell) -> float:
         """Success from the stated law on."""
         return float(getattr(cell, self.size) >= self.stated.of(cell))
 
@@ -250,8 +275,10 @@ class Sufficient:
     - $x$: the level of `path`, larger for harder cells.
 
     Contradicted if c grows along the path (its exponent's interval lies above 0). Supported if
-    the largest c of the easier half makes the harder half succeed: the share of successes among
-    its runs with a size of c to `near` c times `asked`.
+    the largest c of the easier half makes the harder half succeed: the chance of success in the
+    middle between c and `near` c times `asked`, by the curve that fits each held-out level, mean
+    over them. (Not the runs there: a search spends its runs at N50, and where far fewer samples are
+    needed than asked it has none.)
     """
 
     asked: Axis
@@ -297,18 +324,15 @@ class Sufficient:
     ) -> Finding:  # fmt: skip
         half = np.median(x)
         constant = float(constants[x <= half].max())
-        values = values_of(runs, scalar)
-        tried = [
-            bool(value > 0.5)
-            for run, value in zip(runs, values, strict=True)
-            if self.path.of(run.cell) > half
-            and 1
-            <= getattr(run.cell, self.size) / (constant * self.asked.of(run.cell))
-            <= self.near
+        rows = counted(runs, scalar, lambda c: (self.path.of(c), self.asked.of(c)), self.size)
+        chances = [
+            success_chance(*own, math.sqrt(self.near) * constant * asked, level=level)
+            for (place, asked), own in rows.items()
+            if half < place < math.inf and math.isfinite(asked)
         ]
-        if not tried:
-            return Finding("inconclusive", None, f"no held-out run near the boundary; {words}")
-        share = share_interval(sum(tried), len(tried), level=level)
+        if not chances:
+            return Finding("inconclusive", None, f"no held-out level; {words}")
+        share = Interval(*(float(v) for v in np.mean(chances, axis=0)))
         name = f"share of held-out successes within {number(self.near)} of the boundary"
         detail = f"constant {number(constant, 3)} from the easier half; {words}"
         held = share.low >= self.probability
@@ -323,6 +347,6 @@ class Sufficient:
         """Ours: the share of held-out successes."""
         return replace(self, probability=1 - factor * (1 - self.probability))
 
-    def example(self, cell: Any) -> float:
+    def example(self, cell: Cell) -> float:
         """Success from the asked size on."""
         return float(getattr(cell, self.size) >= self.asked.of(cell))

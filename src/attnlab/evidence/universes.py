@@ -16,11 +16,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, zip_longest
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from attnlab.claims import UNIVERSE_OUTCOMES, LevelTally, Tally, UniverseOutcome
+from attnlab.core import SettingValue
 from attnlab.evidence.multiplicity import holm
 
 SHARE = 0.9
@@ -35,12 +36,12 @@ class Factor:
     """A choice that the paper leaves open: the designed level, and the others with reasons."""
 
     name: str
-    designed: Any
-    others: tuple[Any, ...]
-    reasons: Mapping[Any, str] = field(default_factory=dict)
+    designed: SettingValue
+    others: tuple[SettingValue, ...]
+    reasons: Mapping[SettingValue, str] = field(default_factory=dict)
 
     @property
-    def levels(self) -> tuple[Any, ...]:
+    def levels(self) -> tuple[SettingValue, ...]:
         """Every level, the designed one first."""
         return (self.designed, *self.others)
 
@@ -49,9 +50,9 @@ class Factor:
 class Universe:
     """One combination of choices, as the settings that differ from the design."""
 
-    changes: Mapping[str, Any]
+    changes: Mapping[str, SettingValue]
 
-    def level(self, factor: Factor) -> Any:
+    def level(self, factor: Factor) -> SettingValue:
         """The level of a factor here."""
         return self.changes.get(factor.name, factor.designed)
 
@@ -67,7 +68,7 @@ def sample(factors: Sequence[Factor], count: int) -> tuple[Universe, ...]:
     """
     found: dict[str, Universe] = {}
 
-    def add(changes: Mapping[str, Any]) -> None:
+    def add(changes: Mapping[str, SettingValue]) -> None:
         universe = Universe(dict(sorted(changes.items())))
         found.setdefault(str(universe), universe)
 
@@ -85,7 +86,7 @@ def sample(factors: Sequence[Factor], count: int) -> tuple[Universe, ...]:
     return tuple(found.values())[:count]
 
 
-def _column(factor: Factor, length: int, attempt: int) -> list[Any]:
+def _column(factor: Factor, length: int, attempt: int) -> list[SettingValue]:
     repeated = [factor.levels[k % len(factor.levels)] for k in range(length)]
     digest = hashlib.sha256(f"{factor.name}/{attempt}".encode()).digest()
     order = np.random.default_rng(int.from_bytes(digest[:8], "little")).permutation(length)

@@ -18,6 +18,11 @@ def number(value: float | None, digits: int = 4) -> str:
     return "0" if float(text) == 0 else text
 
 
+def number_or_word(value: float) -> float | str:
+    """A number for JSON, which has no infinite one: a word stands for it, as in the tables."""
+    return float(value) if math.isfinite(value) else number(value)
+
+
 def interval(effect: Effect) -> str:
     """`[low, high]`, an open end in words; nothing for an exact value."""
     if effect.exact or _only_rounding(effect):
@@ -64,7 +69,7 @@ def requirement(hypothesis: Hypothesis) -> str:
     """What a hypothesis asks for; words where no number can be asked for."""
     threshold, relation = hypothesis.threshold, hypothesis.relation
     if math.isnan(threshold):
-        return "something that is not a number"
+        return "–"
     if math.isinf(threshold):
         free = relation == ("<=" if threshold > 0 else ">=")
         return "nothing (any value will do)" if free else "more than any finite value"

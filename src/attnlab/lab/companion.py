@@ -2,7 +2,8 @@
 
 Records are never computed inside either: a command has loaded what it likes, and a Dask worker has
 many threads and an environment of its own. Both start `python -m attnlab.lab.companion` and talk
-to it over two pipes: messages are MessagePack, each behind its length in 8 bytes.
+to it over two pipes: messages are MessagePack, framed by `multiprocessing.connection` as bytes.
+Its `send` and `recv` are never used, for they would pickle.
 
     companion -> (empty)       once it is ready
     Order     ->               companion
@@ -10,14 +11,14 @@ to it over two pipes: messages are MessagePack, each behind its length in 8 byte
 """
 
 import os
-import select
 import signal
-import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
 import msgspec
@@ -34,28 +35,32 @@ TICK_SECONDS = 0.25
 # A longer gap between two looks at the clock means that this process was not running.
 LONGEST_TICK_SECONDS = 1.0
 END_SECONDS = 5.0
-LENGTH = struct.Struct("<Q")
+# The rest of a message whose beginning is there, even on a machine that has no memory left.
+REST_SECONDS = 30.0
+
+
+class OtherCode(BadInput):
+    """A companion's code or stack is not the order's."""
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What a record rests on: the code of the paper in `package`, and the numerical stack."""
+    """What a record rests on: the code that its run imports, and the numerical stack."""
 
-    package: str
     code: str
     stack: str
 
     @classmethod
-    def here(cls, package: str) -> "Fingerprint":
-        """The fingerprint of what this process would import."""
+    def here(cls, job: worker.Job) -> "Fingerprint":
+        """The fingerprint of what this process would import to do the job."""
         try:
-            code = fingerprint.code(package)
-        except (BadInput, ImportError):
+            code = fingerprint.code(job.run, job.settings)
+        except BadInput:
             code = "not installed"
-        return cls(package, code, fingerprint.stack())
+        return cls(code, fingerprint.stack())
 
     def __str__(self) -> str:
-        return f"{self.package} {self.code[:16]}, {self.stack}"
+        return f"code {self.code[:16]}, {self.stack}"
 
 
 @dataclass(frozen=True)
@@ -112,16 +117,21 @@ class Companion:
         environment = dict(os.environ)
         if path is not None:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+        orders, self._orders = Pipe(duplex=False)
+        self._replies, replies = Pipe(duplex=False)
         # Ctrl-C at a terminal reaches the whole group: it must not end a process that is starting.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, *COMMAND],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,
-                env=environment,
-            )
+            with orders, replies:
+                self._process = subprocess.Popen(
+                    [sys.executable, *COMMAND],
+                    stdin=orders.fileno(),
+                    stdout=replies.fileno(),
+                    env=environment,
+                )
+        except BaseException:
+            self._close()
+            raise
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._ready = False
@@ -140,9 +150,9 @@ class Companion:
         return self._process.poll() is None and rested < REUSE_SECONDS
 
     def fit(self, order: Order) -> int:
-        """How well it fits an order: 2 same program, 1 same code, 0 not at all."""
+        """How well it fits an order: 2 same program, 1 same code, 0 perhaps not at all."""
         if self._last is None or self._last.wanted != order.wanted:
-            # It has imported other code, perhaps an earlier state of the same files.
+            # Of another study, or of an earlier state of the same files: it will say which.
             return 0
         last, job = self._last.job, order.job
         return 2 if (last.run, last.cell) == (job.run, job.cell) else 1
@@ -150,7 +160,7 @@ class Companion:
     def make(self, order: Order, timeout: float, needed: Callable[[], bool]) -> outcomes.Outcome:
         """Make a run. `needed` is asked now and then; once it says no, the process is ended.
 
-        Whatever is not an answer also ends the process. Raises BadInput if the companion's
+        Whatever is not an answer also ends the process. Raises OtherCode if the companion's
         code or stack is not the order's.
         """
         self._last = order
@@ -170,7 +180,7 @@ class Companion:
         self._idle_since = time.monotonic()
         if reply.answer is None:
             self.end()
-            raise BadInput(
+            raise OtherCode(
                 "a worker process would make other records than this command: it has "
                 f"{reply.found}; required is {order.wanted}; let nobody change the code during a "
                 "command, install the same attnlab, paper and packages on both sides of a cluster "
@@ -187,97 +197,77 @@ class Companion:
     def _reply(self, order: Order, timeout: float, needed: Callable[[], bool]) -> Reply:
         if not self._ready:
             # A run's time does not include its process's start.
-            self._receive(START_SECONDS, needed, "the companion process did not start")
+            self._receive(START_SECONDS, needed, "the companion process did not start", most=0)
             self._ready = True
         try:
-            _write(self._pipe(self._process.stdin), msgspec.msgpack.encode(order))
+            self._orders.send_bytes(msgspec.msgpack.encode(order))
         except BrokenPipeError:
             raise EOFError from None
         data = self._receive(timeout, needed, "the run did not end")
         return msgspec.msgpack.decode(data, type=Reply)
 
-    def _receive(self, seconds: float, needed: Callable[[], bool], complaint: str) -> bytes:
-        pipe = self._pipe(self._process.stdout)
-        poll = select.poll()
-        poll.register(pipe, select.POLLIN)
+    def _receive(
+        self, seconds: float, needed: Callable[[], bool], complaint: str, most: int | None = None
+    ) -> bytes:
+        """The next message, of `most` bytes at most."""
         clock = RunningTime(self._process.pid)
-        data = bytearray()
-        while len(data) < LENGTH.size or len(data) < LENGTH.size + LENGTH.unpack_from(data)[0]:
+        ready = False
+        while not ready:
             left = seconds - clock.tick()
             if left <= 0:
                 raise TimeoutError(f"{complaint} within {seconds:g} s")
             if not needed():
                 raise InterruptedError("nobody waits for the run any more")
-            if poll.poll(1000 * min(left, TICK_SECONDS)):
-                chunk = os.read(pipe, 2**20)
-                if not chunk:
-                    raise EOFError
-                data += chunk
-        return bytes(data[LENGTH.size :])
+            ready = self._replies.poll(min(left, TICK_SECONDS))
+        # A process that stops in the middle of a message would leave us waiting for its end.
+        limit = threading.Timer(REST_SECONDS, self._process.kill)
+        limit.start()
+        try:
+            return self._replies.recv_bytes(most)
+        except OSError as error:  # it ended in the middle of a message, or wrote something else
+            raise EOFError from error
+        finally:
+            limit.cancel()
 
     def _expired(self) -> outcomes.Outcome:
         try:
             code = self._process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:  # it has closed its pipe, and goes on
+        except subprocess.TimeoutExpired:  # it has closed or misused its pipe, and goes on
             self.end()
-            return outcomes.Outcome("crash", "the worker process closed its pipe")
+            return outcomes.Outcome("crash", "the worker process left its pipe")
         self._close()
         return outcomes.expired(code)
 
     def _close(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-
-    @staticmethod
-    def _pipe(file) -> int:
-        return file.fileno()
+        self._orders.close()
+        self._replies.close()
 
 
 def main() -> None:
     """The inside: answer orders until the pipe closes, or none comes for a while."""
     orders, replies = _private_pipes()
     worker.prepare()
-    _write(replies, b"")
-    while select.select([orders], [], [], IDLE_SECONDS)[0]:
-        data = _read(orders)
-        if data is None:
+    replies.send_bytes(b"")
+    while orders.poll(IDLE_SECONDS):
+        try:
+            data = orders.recv_bytes()
+        except (EOFError, OSError):  # nobody is there any more
             return
         order = msgspec.msgpack.decode(data, type=Order)
-        found = Fingerprint.here(order.wanted.package)  # before anything of the paper is imported
+        found = Fingerprint.here(order.job)  # before anything of the paper is imported
         answer = worker.compute(order.job) if found == order.wanted else None
-        _write(replies, msgspec.msgpack.encode(Reply(found, answer)))
+        replies.send_bytes(msgspec.msgpack.encode(Reply(found, answer)))
 
 
-def _private_pipes() -> tuple[int, int]:
+def _private_pipes() -> tuple[Connection, Connection]:
     """Move the two pipes away from descriptors 0 and 1, which a run may read and print to."""
-    orders, replies = os.dup(0), os.dup(1)
+    orders = Connection(os.dup(0), writable=False)
+    replies = Connection(os.dup(1), readable=False)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
     return orders, replies
-
-
-def _write(pipe: int, data: bytes) -> None:
-    rest = memoryview(LENGTH.pack(len(data)) + data)
-    while rest:
-        rest = rest[os.write(pipe, rest) :]
-
-
-def _read(pipe: int) -> bytes | None:
-    header = _read_exactly(pipe, LENGTH.size)
-    return header and _read_exactly(pipe, LENGTH.unpack(header)[0])
-
-
-def _read_exactly(pipe: int, size: int) -> bytes | None:
-    data = bytearray()
-    while len(data) < size:
-        chunk = os.read(pipe, size - len(data))
-        if not chunk:
-            return None
-        data += chunk
-    return bytes(data)
 
 
 if __name__ == "__main__":

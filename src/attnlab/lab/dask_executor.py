@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from attnlab.core import BadInput
-from attnlab.lab import executors, registry
-from attnlab.lab.companion import Companion, Fingerprint, Order
+from attnlab.lab import executors, fingerprint, registry
+from attnlab.lab.companion import Companion, Order, OtherCode
 from attnlab.lab.outcomes import Outcome
 from attnlab.lab.plan import Task
 
@@ -57,8 +57,7 @@ class DaskExecutor(executors.Executor):
                 "finished is in the ledger; start the scheduler and its workers, then give the "
                 "same command again"
             )
-        package = registry.paper_of(task.study).package
-        order = Order(executors.job_of(task), Fingerprint.here(package))
+        order = executors.order_of(task)
         theirs = self._client.submit(
             perform,
             msgspec.msgpack.encode(order),
@@ -104,8 +103,15 @@ def perform(order: bytes, timeout: float) -> bytes:
     """Make a run. Called in a thread of a Dask worker; speaks bytes both ways."""
     wanted = msgspec.msgpack.decode(order, type=Order)
     _require_registered(wanted)
-    companion = _take(wanted) or Companion()
-    outcome = companion.make(wanted, timeout, _needed())
+    needed = _needed()
+    companion = _take(wanted)
+    try:
+        outcome = companion.make(wanted, timeout, needed) if companion else None
+    except OtherCode:  # it may have read an earlier state of the files than a new one will
+        outcome = None
+    if companion is None or outcome is None:
+        companion = Companion()
+        outcome = companion.make(wanted, timeout, needed)
     if companion.usable:
         with _idle_lock:
             _idle.append(companion)
@@ -114,17 +120,17 @@ def perform(order: bytes, timeout: float) -> bytes:
 
 def _require_registered(order: Order) -> None:
     """Refuse what no installed study runs: an order comes from the network, and names imports."""
-    job, package = order.job, order.wanted.package
+    job = order.job
     known = {
-        (study.run, executors.settings_name(study.settings), paper.package)
+        (study.run, fingerprint.settings_name(study.settings))
         for paper in registry.papers().values()
         for study in paper.studies
     }
-    if (job.run, job.settings, package) not in known:
+    if (job.run, job.settings) not in known:
         raise BadInput(
-            f"a Dask worker was asked for {job.run!r} with {job.settings!r} of {package!r}, which "
-            "no study of a paper installed there runs; install the same attnlab and papers on "
-            "both sides and start the Dask workers again"
+            f"a Dask worker was asked for {job.run!r} with {job.settings!r}, which no study of a "
+            "paper installed there runs; install the same attnlab and papers on both sides and "
+            "start the Dask workers again"
         )
 
 
@@ -135,9 +141,8 @@ def _take(order: Order) -> Companion | None:
             _idle.remove(companion)
             companion.end()
         best = max(_idle, key=lambda c: c.fit(order), default=None)
-        if best is None or not best.fit(order):
-            return None  # the others end by themselves, being idle
-        _idle.remove(best)
+        if best is not None:
+            _idle.remove(best)
         return best
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from attnlab import cells
 from attnlab.core import BadInput
-from attnlab.lab import registry, worker
+from attnlab.lab import fingerprint, worker
 from attnlab.lab.companion import Companion, Fingerprint, Order
 from attnlab.lab.outcomes import Outcome
 from attnlab.lab.plan import Task
@@ -55,7 +55,7 @@ class LocalExecutor(Executor):
 
     def submit(self, slot: int, task: Task) -> Future:
         """Start a run on a slot."""
-        order = Order(job_of(task), Fingerprint.here(registry.paper_of(task.study).package))
+        order = order_of(task)
         return self._threads.submit(self._make, slot, order, task.study.timeout)
 
     def outcome(self, future: Future) -> Outcome:
@@ -85,19 +85,20 @@ class LocalExecutor(Executor):
         return companion.make(order, timeout, lambda: not self._stopping.is_set())
 
 
+def order_of(task: Task) -> Order:
+    """A task as an order to make it with the code and the stack that this process has."""
+    job = job_of(task)
+    return Order(job, Fingerprint.here(job))
+
+
 def job_of(task: Task) -> worker.Job:
     """A task as plain values for another process."""
     return worker.Job(
         run=task.study.run,
-        settings=settings_name(task.study.settings),
+        settings=fingerprint.settings_name(task.study.settings),
         cell=cells.as_dict(task.cell),
         seed=task.seed,
     )
-
-
-def settings_name(settings: type) -> str:
-    """The import string of a settings class."""
-    return f"{settings.__module__}:{settings.__qualname__}"
 
 
 def require_workers(workers: int | None, dask: str | None) -> None:

@@ -1,22 +1,32 @@
 """Fingerprints of the code and of the numerical stack that a record rests on.
 
-A finished record is used again only if both are equal to today's. The code's fingerprint is
-taken of syntax trees without docstrings, so that comments, layout and documentation may change
-freely, and it leaves out scalars, hypotheses, claims and figures, which read records and never
-make them.
+A finished record is used again only if both are equal to today's. The code is that of all modules
+which the study's run imports, directly or through others, within attnlab and the packages of the
+run and of its settings: what the run does not import, as claims, figures, designs and other papers,
+may change freely. Syntax trees are compared, without what no run depends on, so that comments,
+layout and documentation may change too.
+
+Modules are read, never imported: neither jax nor a paper is loaded to learn whether its records
+are current. So an import by a computed name (`importlib.import_module(name)`) is not seen.
 """
 
 import ast
 import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
-from attnlab.lab.registry import package_folder
+from attnlab.core import BadInput, Study
 
-SHARED = ("cells.py", "core.py", "numerics", "data", "models", "dynamics", "probes")
-READERS = ("scalars", "hypotheses", "claims", "figures")
+OURS = "attnlab"
 STACK = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
+PROSE = ("origin", "help", "symbol", "alternatives")
+"""What `setting(...)` takes for readers and for the choice of universes; no run depends on it."""
+PACKAGE = "__init__.py"
 
 
 @cache
@@ -25,40 +35,190 @@ def stack() -> str:
     return " ".join(f"{name}={_version(name)}" for name in STACK)
 
 
+def of(study: Study) -> str:
+    """The fingerprint of the code that makes a study's records."""
+    return code(study.run, settings_name(study.settings))
+
+
+def settings_name(settings: type) -> str:
+    """The import string of a settings class."""
+    return f"{settings.__module__}:{settings.__qualname__}"
+
+
 @cache
-def code(package: str) -> str:
-    """The fingerprint of the code that makes the records of the paper in `package`."""
-    root = Path(package_folder("attnlab"))
-    paper = Path(package_folder(package))
-    digest = hashlib.sha256()
-    for part in SHARED:
-        path = root / part
-        _add(digest, "attnlab", root, [path] if path.suffix else sorted(path.rglob("*.py")))
-    files = [f for f in sorted(paper.rglob("*.py")) if not _only_reads(f.relative_to(paper))]
-    _add(digest, package, paper, files)
-    return digest.hexdigest()
+def code(*names: str) -> str:
+    """The fingerprint of the code behind objects named `package.module:name`: a run, settings."""
+    return _installed.fingerprint(*names)
 
 
-def without_docstrings(source: str) -> str:
-    """The program text in a normal form: no comments, no layout, no docstrings."""
-    tree = ast.parse(source)
+@dataclass(frozen=True)
+class Source:
+    """A module's file as it was read."""
+
+    file: Path
+    text: bytes
+
+    @property
+    def is_package(self) -> bool:
+        """Whether relative imports start at the module itself."""
+        return self.file.name == PACKAGE
+
+
+@dataclass(frozen=True)
+class Module:
+    """What counts of a module: its program, and what its import statements name."""
+
+    program: str
+    imports: tuple[tuple[str, str], ...]
+    """(module, name) of `from module import name`; the name is empty for `import module`."""
+
+
+class Code:
+    """The code of packages, each as it was when it was first asked for.
+
+    A package is read whole and once: a process may import any of it from then on, and a later
+    look at a file would tell of other code than the process runs.
+    """
+
+    def __init__(self, places: Callable[[str], Iterable[Path]]):
+        """Read packages from the folders, or the one file, that `places` gives for each name."""
+        self._places = places
+        self._sources: dict[str, dict[str, Source]] = {}
+        self._modules: dict[str, Module] = {}
+
+    def fingerprint(self, *names: str) -> str:
+        """A hash of the names, which say what of the code is used, and of all code behind them."""
+        digest = hashlib.sha256("\0".join(names).encode())
+        for module in self.closure(*names):
+            digest.update(f"\0{module}\0{self._module(module).program}".encode())
+        return digest.hexdigest()
+
+    def closure(self, *names: str) -> list[str]:
+        """Every module that the named objects' modules import, with themselves, sorted.
+
+        Importing `a.b.c` also executes `a/__init__.py` and `a/b/__init__.py`. They are left out:
+        they would draw in all of a paper through its front door. They count where they are
+        named themselves, as in `from a.b import name` with a name that is no module.
+        """
+        roots = [name.partition(":")[0] for name in names]
+        inside = {OURS, *map(_top, roots)}
+        for root in roots:
+            if self._source(root) is None:
+                raise BadInput(f"no module {root!r} is in the package {_top(root)!r}; install it")
+        found: set[str] = set()
+        waiting = roots
+        while waiting:
+            module = waiting.pop()
+            if module in found:
+                continue
+            found.add(module)
+            for base, name in self._module(module).imports:
+                if _top(base) in inside:
+                    named = (f"{base}.{name}", base) if name else (base,)
+                    waiting += [m for m in named if self._source(m) is not None][:1]
+        return sorted(found)
+
+    def _source(self, module: str) -> Source | None:
+        top = _top(module)
+        if top not in self._sources:
+            self._sources[top] = dict(_read(top, self._places(top)))
+        return self._sources[top].get(module)
+
+    def _module(self, name: str) -> Module:
+        if name not in self._modules:
+            source = self._source(name)
+            assert source is not None, name
+            try:
+                tree = ast.parse(source.text)
+            except (SyntaxError, ValueError) as error:
+                raise BadInput(f"{source.file} is not a Python program: {error}") from None
+            package = name if source.is_package else name.rpartition(".")[0]
+            imports = tuple(dict.fromkeys(_names(tree, package)))  # before the tree is cut
+            self._modules[name] = Module(_program(tree), imports)
+        return self._modules[name]
+
+
+def places(package: str) -> list[Path]:
+    """Where an importable top-level package or module is, found without importing it."""
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):  # as for __main__, which is no module to import
+        spec = None
+    if spec is not None and spec.submodule_search_locations:
+        return [Path(folder) for folder in spec.submodule_search_locations]
+    if spec is not None and spec.origin and spec.origin.endswith(".py"):
+        return [Path(spec.origin)]
+    raise BadInput(f"the package {package!r} cannot be found; install it again")
+
+
+_installed = Code(places)
+
+
+def normal_form(source: str) -> str:
+    """The program text without comments, layout, docstrings and the prose of settings."""
+    return _program(ast.parse(source))
+
+
+def _program(tree: ast.Module) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             # A bare string is never executed for its effect: docstrings of attributes go too.
             node.body = [s for s in node.body if not _is_bare_string(s)] or [ast.Pass()]
+        elif isinstance(node, ast.Call) and _last_name(node.func) == "setting":
+            node.keywords = [k for k in node.keywords if k.arg not in PROSE]
     return ast.unparse(tree)
 
 
-def _add(digest, package: str, root: Path, files: list[Path]) -> None:
-    for file in files:
-        name = f"{package}/{file.relative_to(root).as_posix()}"
-        text = without_docstrings(file.read_text(encoding="utf-8"))
-        digest.update(f"{name}\0{text}\0".encode())
+def _names(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:
+    for statement in _imports(tree):
+        if isinstance(statement, ast.Import):
+            yield from ((alias.name, "") for alias in statement.names)
+            continue
+        base = statement.module or ""
+        if statement.level:
+            parts = package.split(".")
+            parents = parts[: len(parts) - statement.level + 1]
+            base = ".".join([*parents, *filter(None, [base])])
+        yield from ((base, alias.name) for alias in statement.names)
 
 
-def _only_reads(relative: Path) -> bool:
-    top = relative.parts[0]
-    return top.removesuffix(".py") in READERS
+def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The import statements, those inside functions too, but for those of the type checker."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield node
+    children: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
+        children = node.orelse
+    for child in children:
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _imports(child)
+
+
+def _read(package: str, places: Iterable[Path]) -> Iterator[tuple[str, Source]]:
+    """Every module of a package by its name; of two with one name, last the one that counts."""
+    for place in reversed(list(places)):
+        if place.is_file():
+            yield package, Source(place, place.read_bytes())
+            continue
+        for folder, inner, files in os.walk(place):
+            inner[:] = [name for name in inner if name.isidentifier()]  # others have no modules
+            parts = (package, *Path(folder).relative_to(place).parts)
+            for file in sorted(files, key=lambda name: name == PACKAGE):
+                path = Path(folder, file)
+                if file == PACKAGE:
+                    yield ".".join(parts), Source(path, path.read_bytes())
+                elif path.suffix == ".py":
+                    yield ".".join((*parts, path.stem)), Source(path, path.read_bytes())
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_bare_string(statement: ast.stmt) -> bool:

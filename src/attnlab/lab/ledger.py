@@ -12,15 +12,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attnlab import cells
 from attnlab.core import BadInput, Record, Records
 from attnlab.lab import fingerprint, ledger_file, ledger_rows, payload, registry
 from attnlab.lab.ledger_file import LedgerFile
+from attnlab.lab.ledger_rows import Asked, Column, Failure, Newest, StudySummary
 
 if TYPE_CHECKING:
-    from attnlab.lab.plan import Task
+    from attnlab.lab.payload import Values
+    from attnlab.lab.plan import Request, Task
 
 KEPT_BYTES = 2**29
 
@@ -47,6 +49,11 @@ class Ledger:
         """Put the file back if it was deleted; see `LedgerFile.keep`."""
         self._file.keep()
 
+    def hold(self) -> None:
+        """From here on see the ledger as it is at one moment, whoever writes it meanwhile."""
+        self._db.execute("BEGIN")
+        self._db.execute("SELECT COUNT(*) FROM request").fetchone()  # begins with the first look
+
     # --- finished runs ---
 
     def finished(self, tasks: Iterable["Task"]) -> set[str]:
@@ -58,13 +65,17 @@ class Ledger:
         found: list[Record] = []
         failed = missing = 0
         for task in tasks:
-            record = self._read.get(self._key(task)) or self._record(task)
+            record = self.record(task)
             if record is None:
                 given_up = self.has_failed(task)
                 failed, missing = failed + given_up, missing + (not given_up)
             else:
                 found.append(record)
         return Records(found, failed=failed, missing=missing)
+
+    def record(self, task: "Task") -> Record | None:
+        """The record of a task under today's code, if it has one."""
+        return self._read.get(self._key(task)) or self._record(task)
 
     def _record(self, task: "Task") -> Record | None:
         row = self._row(task, "rowid, diverged, digest, payload, seconds")
@@ -79,7 +90,7 @@ class Ledger:
             self._read_bytes += len(data)
         return record
 
-    def _values(self, row: int, diverged: str, digest: str, data: bytes) -> dict[str, Any]:
+    def _values(self, row: int, diverged: str, digest: str, data: bytes) -> "Values":
         """The values of a record, after its digest was checked."""
         what = ""
         if payload.digest(data, diverged) != digest:
@@ -123,12 +134,11 @@ class Ledger:
         """Whether the run was given up under today's code."""
         return bool(self._attempts(task, "failed"))
 
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[Failure]:
         """Every attempt that gave no record, newest last: study, seed, kind, message, time."""
         query = "SELECT study, seed, kind, message, at FROM attempt "
         query += "WHERE kind NOT IN ('finished', 'failed') ORDER BY rowid"
-        names = ("study", "seed", "kind", "message", "at")
-        return [dict(zip(names, row, strict=True)) for row in self._db.execute(query)]
+        return [Failure(*row) for row in self._db.execute(query)]
 
     def _attempts(self, task: "Task", kind: str) -> int:
         query = "SELECT COUNT(*) FROM attempt WHERE identity=? AND code=? AND stack=? AND kind=?"
@@ -142,7 +152,7 @@ class Ledger:
         query = "SELECT AVG(seconds) FROM record WHERE study=? AND cell=?"
         return self._db.execute(query, (task.study.id, cell)).fetchone()[0]
 
-    def add_request(self, command: str, ids: Iterable[str], request: Any) -> None:
+    def add_request(self, command: str, ids: Iterable[str], request: "Request") -> None:
         """Remember what was asked for, so that `report` can show it."""
         row = (
             _now(),
@@ -155,54 +165,57 @@ class Ledger:
         with self._db:
             self._db.execute("INSERT INTO request VALUES (?,?,?,?,?,?)", row)
 
-    def last_request(self) -> dict[str, Any] | None:
+    def last_request(self) -> Asked | None:
         """The newest request, or None in an empty ledger."""
         query = "SELECT command, ids, scale, seed, changes FROM request ORDER BY rowid DESC LIMIT 1"
         row = self._db.execute(query).fetchone()
         if row is None:
             return None
         command, ids, scale, seed, changes = row
-        return {
-            "command": command,
-            "ids": json.loads(ids),
-            "scale": scale,
-            "seed": seed,
-            "changes": json.loads(changes),
-        }
+        return Asked(command, json.loads(ids), scale, seed, json.loads(changes))
 
-    def summary(self) -> list[dict[str, Any]]:
+    def summary(self) -> list[StudySummary]:
         """Per study: current and stale records, diverged ones, attempts by kind, seconds."""
-        rows: dict[str, dict[str, Any]] = {}
+        rows: dict[str, StudySummary] = {}
         query = "SELECT study, code, stack, COUNT(*), SUM(diverged != ''), SUM(seconds) "
         query += "FROM record GROUP BY study, code, stack"
         for study, code, stack, count, diverged, seconds in self._db.execute(query):
-            row = rows.setdefault(study, _empty_summary(study))
+            row = rows.setdefault(study, StudySummary(study))
             current = (code, stack) == (_code_of_study(study), fingerprint.stack())
-            row["current" if current else "stale"] += count
-            row["diverged"] += diverged if current else 0
-            row["seconds"] += seconds
+            row.current += count if current else 0
+            row.stale += 0 if current else count
+            row.diverged += diverged if current else 0
+            row.seconds += seconds
         query = "SELECT study, kind, COUNT(*) FROM attempt GROUP BY study, kind"
         for study, kind, count in self._db.execute(query):
-            row = rows.setdefault(study, _empty_summary(study))
+            row = rows.setdefault(study, StudySummary(study))
             if kind == "finished":
-                row["runs"] += count
+                row.runs += count
             elif kind != "failed":  # `failed` closes a run whose attempts are already counted
-                row["attempts"][kind] = row["attempts"].get(kind, 0) + count
+                row.attempts[kind] = row.attempts.get(kind, 0) + count
         return [rows[study] for study in sorted(rows)]
 
-    def newest_rows(self) -> dict[str, dict[str, Any]]:
+    def rows(self, table: str) -> Iterator[tuple[int, dict[str, Column]]]:
+        """Every row of a table with its number, oldest first, by column; payloads hashed again."""
+        names = tuple(ledger_rows.COLUMNS[table])
+        query = f"SELECT rowid, {', '.join(names)} FROM {table} ORDER BY rowid"
+        for number, *values in self._db.execute(query):
+            row = dict(zip(names, values, strict=True))
+            if table == "record":
+                self._values(number, row["diverged"], row["digest"], row["payload"])
+            yield number, row
+
+    def newest_rows(self) -> dict[str, Newest]:
         """The newest record of each identity, whatever its code: what `diff` compares.
 
         Every payload is hashed again: a digest in the file says nothing of a damaged payload.
         """
         query = "SELECT identity, rowid, study, cell, seed, diverged, digest, payload FROM record "
         query += "ORDER BY rowid"
-        names = ("study", "cell", "seed", "diverged", "digest", "payload")
-        found: dict[str, dict[str, Any]] = {}
-        for identity, number, *rest in self._db.execute(query):
-            row: dict[str, Any] = dict(zip(names, rest, strict=True))
-            row["values"] = self._values(number, row["diverged"], row["digest"], row["payload"])
-            found[identity] = row
+        found: dict[str, Newest] = {}
+        for identity, number, study, cell, seed, diverged, digest, data in self._db.execute(query):
+            values = self._values(number, diverged, digest, data)
+            found[identity] = Newest(study, cell, seed, diverged, digest, values)
         return found
 
     # --- keys ---
@@ -213,8 +226,7 @@ class Ledger:
 
     @staticmethod
     def _key(task: "Task") -> tuple[str, str, str]:
-        package = registry.paper_of(task.study).package
-        return task.identity, fingerprint.code(package), fingerprint.stack()
+        return task.identity, fingerprint.of(task.study), fingerprint.stack()
 
 
 @contextmanager
@@ -245,21 +257,9 @@ def last_lines(message: str, count: int) -> str:
 
 def _code_of_study(study: str) -> str | None:
     try:
-        return fingerprint.code(registry.paper_of(registry.study(study)).package)
+        return fingerprint.of(registry.study(study))
     except BadInput:  # the paper's package is not installed here: its rows cannot be current
         return None
-
-
-def _empty_summary(study: str) -> dict[str, Any]:
-    return {
-        "study": study,
-        "current": 0,
-        "stale": 0,
-        "diverged": 0,
-        "runs": 0,
-        "attempts": {},
-        "seconds": 0.0,
-    }
 
 
 def _now() -> str:

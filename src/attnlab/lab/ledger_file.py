@@ -1,26 +1,24 @@
-"""The ledger's file: opened, locked for one writer, checked, and kept in its place.
-
-The lock is on the database file itself, so that it cannot be deleted apart from it. The file
-`ledger.lock` beside it is a note with the writer's pid and locks nothing.
-"""
+"""The ledger's file: opened, locked for one writer, checked, kept in its place, or made whole."""
 
 import contextlib
-import fcntl
 import os
+import shutil
 import sqlite3
-import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from attnlab.core import BadInput
 from attnlab.lab import ledger_rows
+from attnlab.lab.ledger_lock import is_at, locked, writable
 
 APPLICATION = 0x61746E6C  # "atnl", in the SQLite header
 SCHEMA = 1
 MIGRATIONS: dict[int, str] = {}
 """For each earlier format, the SQL that turns it into the next one."""
 BUSY_SECONDS = 30
+AGAIN = "free some space and give the same command again: it makes the runs that are missing"
 
 
 class LedgerFile:
@@ -30,43 +28,85 @@ class LedgerFile:
         self.path = path
         self.db = db
         self._lock = lock
+        self._log = _file_of_log(path)
 
     def keep(self) -> None:
         """Put the file back if somebody has deleted it: this process still has all of it.
 
-        Raises BadInput if another file has taken its place; ours is then saved beside it.
+        Raises BadInput if another file has taken its place, or there is no room in it; ours is
+        then saved elsewhere.
         """
         if self._lock is None:
             return
-        if _is_at(self._lock, self.path):
-            if not os.path.exists(f"{self.path}-wal"):  # deleted too: what it had goes to the file
-                self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if is_at(self._lock, self.path):
+            if self._log is not None and self._log != _file_of_log(self.path):
+                self._renew_log()
             return
         # Not before it is all in a file again may the connection, the last hold on it, be closed.
+        saved = self._saved()
+        self.close()
         with _explained(self.path):
+            self._put_back(saved)
+
+    def _saved(self) -> Path:
+        """A new file with all of the ledger: beside its place or, without room there, elsewhere."""
+        lost = f"{self.path} was deleted while it was written and cannot be put back"
+        try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            saved = _unused(self.path)
-            copy = sqlite3.connect(saved)
-            try:
-                self.db.backup(copy)
-            finally:
-                copy.close()
-            self.close()
-            if not self.path.exists():
-                for ending in ("-wal", "-shm"):  # the deleted file's would be taken for ours
-                    Path(f"{self.path}{ending}").unlink(missing_ok=True)
-            try:
-                os.link(saved, self.path)
-            except FileExistsError:
-                raise BadInput(
-                    f"{self.path} was replaced by another file while it was written; nothing is "
-                    f"lost: its runs are in {saved}; move that as ledger.sqlite into a folder of "
-                    "its own and give the same command again with that folder as --out"
-                ) from None
-            saved.unlink()
-            self._lock = _locked(self.path)
+            return _copied(self.db, _unused(self.path))
+        except (OSError, sqlite3.Error) as error:
+            reason = str(error)
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="attnlab-saved-"))
+        except OSError as error:
+            raise BadInput(f"{lost} ({reason}, {error}); {AGAIN}") from None
+        try:
+            saved = _copied(self.db, folder / self.path.name)
+        except (OSError, sqlite3.Error) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise BadInput(f"{lost} ({reason}; in {folder}: {error}); {AGAIN}") from None
+        self.close()
+        raise BadInput(
+            f"{lost} ({reason}); nothing is lost: its runs are in {saved}; free some space, move "
+            f"that file to {self.path} and give the same command again"
+        )
+
+    def _put_back(self, saved: Path) -> None:
+        if not self.path.exists():
+            for ending in ("-wal", "-shm"):  # the deleted file's would be taken for ours
+                Path(f"{self.path}{ending}").unlink(missing_ok=True)
+        try:
+            os.link(saved, self.path)
+        except OSError as error:
+            taken = isinstance(error, FileExistsError)
+            what = "was replaced by another file" if taken else "was deleted"
+            raise BadInput(
+                f"{self.path} {what} while it was written; nothing is lost: its runs are in "
+                f"{saved}; move that as ledger.sqlite into a folder of its own and give the same "
+                "command again with that folder as --out"
+            ) from None
+        saved.unlink()
+        self._lock = locked(self.path)
+        self._connect_again()
+
+    def _renew_log(self) -> None:
+        """After the log was deleted: what it had goes to the file, and what follows to a new log.
+
+        A reader may have made another log in its place already, which nobody writes.
+        """
+        busy = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if not busy:  # else a reader is in the midst of something: next time
+            self.db.close()
+            self._connect_again()
+
+    def _connect_again(self) -> None:
+        try:
             self.db = _connect(self.path, "mode=rwc")
             self.db.execute("PRAGMA journal_mode=WAL")
+        except BaseException:
+            self.close()
+            raise
+        self._log = _file_of_log(self.path)
 
     def close(self) -> None:
         """Close the database, then give the lock back: the other way round, SQLite's would go."""
@@ -84,6 +124,7 @@ def reading(path: Path) -> Iterator[LedgerFile]:
             db = _connect(path, "mode=ro")
         except sqlite3.OperationalError:
             # A ledger on a read-only medium: SQLite cannot make its shared-memory file there.
+            _require_no_log(path)
             db = _connect(path, "immutable=1")
         file = LedgerFile(path, db)
         try:
@@ -95,11 +136,14 @@ def reading(path: Path) -> Iterator[LedgerFile]:
 @contextmanager
 def writing(path: Path) -> Iterator[LedgerFile]:
     """Open (or make) a ledger for writing, as its only writer."""
-    lock = _locked(path)
+    lock = locked(path)
+    new = os.fstat(lock).st_size == 0
     try:
         with _explained(path):
             file = LedgerFile(path, _connect(path, "mode=rwc"), lock)
     except BaseException:
+        if new:  # e.g. on a full disk: half a ledger is of no use to anybody
+            _remove(path)
         os.close(lock)
         raise
     with _explained(path):
@@ -112,62 +156,73 @@ def writing(path: Path) -> Iterator[LedgerFile]:
                 file.close()
 
 
-def _locked(path: Path) -> int:
-    """The descriptor of the database file (made if it is not there), with its lock on it."""
+@contextmanager
+def making(path: Path) -> Iterator[sqlite3.Connection]:
+    """A new ledger, written in one transaction beside its place and put there once it is whole."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    new_folder = not os.path.exists(path.parent)
+    with writable(path.parent):
+        pass
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except (OSError, ValueError) as error:
+        with _explained(path):
+            db = _connect(beside, "mode=rwc")
+            try:
+                # Without a log: what is committed is then in the file, or there was an error.
+                db.execute("PRAGMA journal_mode=DELETE")
+                with db:
+                    yield db
+                db.execute("PRAGMA journal_mode=WAL")
+            finally:
+                db.close()
+            os.link(beside, path)  # unlike a renaming, it never replaces a file
+    except BaseException as error:
+        _remove(beside)
+        if new_folder:
+            with contextlib.suppress(OSError):  # somebody else has put something there
+                path.parent.rmdir()
+        if isinstance(error, FileExistsError):
+            raise BadInput(f"{path} is there already; give another --out") from None
+        raise
+    _remove(beside)
+
+
+def _file_of_log(path: Path) -> tuple[int, int] | None:
+    """Which file is the database's log; None if there is none."""
+    try:
+        found = os.stat(f"{path}-wal")
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _remove(path: Path) -> None:
+    for ending in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(OSError):
+            Path(f"{path}{ending}").unlink()
+
+
+def _copied(db: sqlite3.Connection, place: Path) -> Path:
+    """The place, where all of the database now is; nothing is left there if that fails."""
+    try:
+        copy = sqlite3.connect(place)
+        try:
+            db.backup(copy)
+        finally:
+            copy.close()
+    except BaseException:
+        _remove(place)
+        raise
+    return place
+
+
+def _require_no_log(path: Path) -> None:
+    """Refuse a ledger whose newest runs are in a log that cannot be read where it is."""
+    log = Path(f"{path}-wal")
+    if log.is_file() and log.stat().st_size:
         raise BadInput(
-            f"cannot write in {path.parent}: {getattr(error, 'strerror', error)}; give a folder "
-            "you can write to by --out"
-        ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not _is_at(lock, path):
-            raise BlockingIOError
-    except OSError:
-        os.close(lock)
-        raise BadInput(
-            f"another attnlab (pid {_noted(_note(path))}) is writing {path}; wait until it has "
-            "ended, or use another --out"
-        ) from None
-    _leave_note(_note(path))
-    return lock
-
-
-def _is_at(lock: int, path: Path) -> bool:
-    """Whether the open file is still the one that the path names."""
-    try:
-        return os.path.samestat(os.fstat(lock), os.stat(path))
-    except OSError:
-        return False
-
-
-def _note(path: Path) -> Path:
-    return path.with_name("ledger.lock")
-
-
-def _noted(note: Path) -> str:
-    """The pid in a note; `unknown` if there is none, or the file is something else."""
-    try:
-        if not stat.S_ISREG(note.lstat().st_mode):
-            return "unknown"
-        text = note.read_bytes()[:32].strip()
-    except OSError:
-        return "unknown"
-    return text.decode() if text.isdigit() else "unknown"
-
-
-def _leave_note(note: Path) -> None:
-    """Write our pid for whoever is refused; a file that is no such note is left as it is."""
-    with contextlib.suppress(OSError):
-        if os.path.lexists(note) and _noted(note) == "unknown":
-            return
-        # Beside and renamed: a link in this place is replaced, never followed.
-        beside = note.with_name(f".{note.name}.{os.getpid()}")
-        beside.write_text(str(os.getpid()))
-        beside.replace(note)
+            f"the newest runs of {path} are in {log.name} beside it, which can be read only where "
+            "there is room and a right to write; copy the folder to such a place"
+        )
 
 
 def _unused(path: Path) -> Path:
@@ -212,20 +267,30 @@ def _accepted(db: sqlite3.Connection, path: Path, *, writable: bool) -> sqlite3.
         raise sqlite3.DatabaseError(problem)
     if schema != SCHEMA:
         db = _migrated(db, schema, in_place=writable)
-    ledger_rows.check(db, path)
+    try:
+        ledger_rows.check(db, path)
+    except BaseException:
+        db.close()  # it may be a copy that nobody else knows of
+        raise
     return db
 
 
 def _migrated(db: sqlite3.Connection, schema: int, *, in_place: bool) -> sqlite3.Connection:
     """The ledger in today's format: the file's own, or for a reader a copy in memory."""
-    if not in_place:
-        copy = sqlite3.connect(":memory:")
-        db.backup(copy)
-        db.close()
-        db = copy
     steps = "".join(MIGRATIONS[n] for n in range(schema, SCHEMA))
-    db.executescript(f"BEGIN; {steps} PRAGMA user_version={SCHEMA}; COMMIT;")
-    return db
+    script = f"BEGIN; {steps} PRAGMA user_version={SCHEMA}; COMMIT;"
+    if in_place:
+        db.executescript(script)
+        return db
+    copy = sqlite3.connect(":memory:")
+    try:
+        db.backup(copy)
+        copy.executescript(script)
+    except BaseException:
+        copy.close()
+        raise
+    db.close()
+    return copy
 
 
 @contextmanager

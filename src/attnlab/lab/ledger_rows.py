@@ -8,10 +8,17 @@ import json
 import math
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
-from attnlab.core import SCALES, BadInput
+from attnlab.core import SCALES, BadInput, Scale
+
+if TYPE_CHECKING:
+    from attnlab.lab.payload import Values
+
+Column = str | int | float | bytes
+"""What a column of a row holds."""
 
 TABLES = """
 CREATE TABLE record(
@@ -31,7 +38,54 @@ CREATE TABLE request(
 """
 
 
-def _text(value: Any) -> bool:
+@dataclass(frozen=True)
+class Failure:
+    """An attempt that gave no record, as `ledger --failures --json` prints it."""
+
+    study: str
+    seed: int
+    kind: str
+    message: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that the ledger remembers."""
+
+    command: str
+    ids: list[str]
+    scale: Scale
+    seed: int
+    changes: dict[str, str]
+
+
+@dataclass
+class StudySummary:
+    """The records and attempts of one study, counted row by row; `ledger --json` prints it."""
+
+    study: str
+    current: int = 0
+    stale: int = 0
+    diverged: int = 0
+    runs: int = 0
+    attempts: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest record of an identity, as `diff` compares it."""
+
+    study: str
+    cell: str
+    seed: int
+    diverged: str
+    digest: str
+    values: "Values"
+
+
+def _text(value: object) -> TypeGuard[bytes]:
     if not isinstance(value, bytes):
         return False
     try:
@@ -41,24 +95,24 @@ def _text(value: Any) -> bool:
     return True
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: object) -> bool:
     return isinstance(value, int)
 
 
-def _seconds(value: Any) -> bool:
+def _seconds(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
-def _blob_type(value: Any) -> bool:
+def _blob_type(value: object) -> bool:
     return value == b"blob"
 
 
-def _scale(value: Any) -> bool:
+def _scale(value: object) -> bool:
     return _text(value) and value.decode() in SCALES
 
 
-def _json(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    def check(value: Any) -> bool:
+def _json(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
+    def check(value: object) -> bool:
         try:
             return _text(value) and accepts(json.loads(value))
         except (ValueError, RecursionError):
@@ -67,16 +121,16 @@ def _json(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return check
 
 
-def _names(value: Any) -> bool:
+def _names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(x, str) for x in value)
 
 
-def _changes(value: Any) -> bool:
+def _changes(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(x, str) for x in value.values())
 
 
 # As blobs, for a text that is not UTF-8 must be seen, not raised; typeof tells text from blob.
-COLUMNS: dict[str, dict[str, Callable[[Any], bool]]] = {
+COLUMNS: dict[str, dict[str, Callable[[object], bool]]] = {
     "record": {
         **dict.fromkeys(("identity", "code", "stack", "study", "cell"), _text),
         "seed": _whole,
@@ -123,7 +177,7 @@ def damaged(path: Path, table: str, row: int, what: str) -> str:
     )
 
 
-def _query(table: str, columns: dict[str, Callable[[Any], bool]]) -> str:
+def _query(table: str, columns: dict[str, Callable[[object], bool]]) -> str:
     # A payload is large and has a digest: here only its type matters.
     names = ("typeof(payload)" if name == "payload" else name for name in columns)
     return f"SELECT rowid, {', '.join(names)} FROM {table} ORDER BY rowid"

@@ -8,8 +8,6 @@ that differ in one choice and are decided oppositely are run again on fresh seed
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Any
 
 from attnlab import cells
 from attnlab.claims import Claim, Effect, Kind, Outcome, Tally, UniverseOutcome
@@ -40,7 +38,7 @@ PAIRS = 3
 """Opposite pairs that are run again, at most."""
 
 
-Designs = Mapping[str, tuple[Any, ...]]
+Designs = Mapping[str, tuple[cells.Cell, ...]]
 """The cells of each study, by its id."""
 
 
@@ -68,25 +66,38 @@ class Multiverse:
 def factors_of(claim: Claim, request: Request) -> tuple[Factor, ...]:
     """The choices that the paper leaves open in the claim's studies.
 
-    A setting that the design itself varies is no factor, nor is one that the user has set or that
-    changes nothing there, and a value that some cell refuses is no level.
+    A setting that the design itself varies (or searches over) is no factor, nor is one that the
+    user has set or that changes nothing there, and a value that some cell refuses is no level.
     """
     designs = _designs(claim, request)
     deciding = _deciding(claim, designs)
-    open_choices: dict[str, dataclasses.Field[Any]] = {}
+    searches = (plan.design_of(registry.study(s), _coarse(request)).search for s in claim.studies)
+    taken = {*request.changes, *(search.size for search in searches if search)}
+    open_choices: dict[str, dataclasses.Field[cells.SettingValue]] = {}
     for name in claim.studies:
         for field in dataclasses.fields(registry.study(name).settings):
-            if field.metadata["alternatives"] and field.name not in request.changes:
+            if field.metadata["alternatives"] and field.name not in taken:
                 open_choices.setdefault(field.name, field)
     found = (_factor(field, deciding, designs) for field in open_choices.values())
     return tuple(factor for factor in found if factor is not None)
 
 
-def _factor(field: "dataclasses.Field[Any]", deciding: Designs, designs: Designs) -> Factor | None:
-    having = [own for own in deciding.values() if all(hasattr(cell, field.name) for cell in own)]
-    values = [{getattr(cell, field.name) for cell in own} for own in having]
-    matters = field.metadata["matters"]
-    if any(len(own) > 1 for own in values) or not any(map(matters, chain(*having))):
+def _factor(
+    field: "dataclasses.Field[cells.SettingValue]", deciding: Designs, designs: Designs
+) -> Factor | None:
+    having = {
+        name: own
+        for name, own in deciding.items()
+        if all(hasattr(cell, field.name) for cell in own)
+    }
+    values = [{getattr(cell, field.name) for cell in own} for own in having.values()]
+    chosen = (
+        field.metadata["matters"](cell)
+        and not registry.study(name).without_effect(field.name, cell)
+        for name, own in having.items()
+        for cell in own
+    )
+    if any(len(own) > 1 for own in values) or not any(chosen):
         return None
     everywhere = set().union(*values)
     designed = next(iter(everywhere)) if len(everywhere) == 1 else "as designed"
@@ -119,7 +130,7 @@ def _deciding(claim: Claim, designs: Designs) -> Designs:
     }
 
 
-def _runs(changes: Mapping[str, Any], designs: Designs) -> bool:
+def _runs(changes: Mapping[str, cells.SettingValue], designs: Designs) -> bool:
     """Whether every cell takes the changes."""
     try:
         for study, own in designs.items():
@@ -160,7 +171,7 @@ def multiverse(claim: Claim, request: Request, ledger: Ledger, count: int) -> Mu
 def tasks_for(claim: Claim, request: Request, ledger: Ledger, count: int) -> list[Task]:
     """The runs of the universes, and, once those are made, of opposite pairs on fresh seeds."""
     universes = universes_of(claim, request, count)
-    tasks = [task for u in universes for task in _tasks(claim, u, _coarse(request))]
+    tasks = [task for u in universes for task in _tasks(claim, u, _coarse(request), ledger)]
     if ledger.finished(tasks) != {task.identity for task in tasks}:
         return tasks
     factors = factors_of(claim, request)
@@ -168,7 +179,7 @@ def tasks_for(claim: Claim, request: Request, ledger: Ledger, count: int) -> lis
     outcomes: list[UniverseOutcome] = [row.outcome for row in rows]
     pairs = opposite_neighbours(factors, universes, outcomes)[:PAIRS]
     again = dict.fromkeys(k for a, b, _ in pairs for k in (a, b))
-    return tasks + [t for k in again for t in _tasks(claim, universes[k], _fresh(request))]
+    return tasks + [t for k in again for t in _tasks(claim, universes[k], _fresh(request), ledger)]
 
 
 def rounds(
@@ -177,8 +188,9 @@ def rounds(
     """The runs that universes still need, round by round, each a function of the records so far.
 
     `count` asks for so many universes of every claim; without it each claim gets what its kind
-    carries.
+    carries. A round that left everything as it was is the last one.
     """
+    before: set[str] | None = None
     while True:
         unique: dict[str, Task] = {}
         for claim in claims:
@@ -188,9 +200,10 @@ def rounds(
                     unique.setdefault(task.identity, task)
         tasks = list(unique.values())
         have = ledger.finished(tasks)
-        missing = [t for t in tasks if t.identity not in have and not ledger.has_failed(t)]
-        if not missing:
+        missing = {t.identity for t in tasks if t.identity not in have and not ledger.has_failed(t)}
+        if not missing or missing == before:
             return
+        before = missing
         yield tasks
 
 
@@ -213,22 +226,24 @@ def _fresh(request: Request) -> Request:
     return replace(_coarse(request), seed=request.seed + FRESH)
 
 
-def _tasks(claim: Claim, universe: Universe, request: Request) -> list[Task]:
+def _tasks(claim: Claim, universe: Universe, request: Request, ledger: Ledger) -> list[Task]:
     """The runs of one universe: of the cells that decide, asides are left out."""
     parts = decisive_parts(claim)
     return [
         task
-        for task in plan.tasks_for(claim.studies, request, universe.changes, every_seed=True)
+        for task in plan.tasks_for(
+            claim.studies, request, universe.changes, every_seed=True, ledger=ledger
+        )
         if any(task.study.id in p.studies and p.cells(task.cell) for p in parts)
     ]
 
 
 def _records(claim: Claim, universe: Universe, request: Request, ledger: Ledger) -> Records:
-    return ledger.records(_tasks(claim, universe, _coarse(request)))
+    return ledger.records(_tasks(claim, universe, _coarse(request), ledger))
 
 
 def _again(claim: Claim, row: Row, request: Request, ledger: Ledger) -> UniverseOutcome:
-    records = ledger.records(_tasks(claim, row.universe, _fresh(request)))
+    records = ledger.records(_tasks(claim, row.universe, _fresh(request), ledger))
     return _row(claim, row.universe, records).outcome
 
 

@@ -5,19 +5,25 @@ ended, and no timing, host or memory.
 """
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    Values = dict[str, str | np.ndarray]
 
 LARGEST = 16 * 2**20
 
 
-def encode(values: Mapping[str, Any]) -> bytes:
+def encode(values: "Mapping[str, ArrayLike]") -> bytes:
     """Values as canonical bytes: names sorted, arrays little-endian and contiguous."""
     import numpy as np
 
-    table: dict[str, Any] = {}
+    table: dict[str, str | tuple[str, tuple[int, ...], bytes]] = {}
     for name in sorted(values):
         value = values[name]
         if isinstance(value, str):
@@ -37,7 +43,25 @@ def encode(values: Mapping[str, Any]) -> bytes:
     return data
 
 
-def decode(data: bytes) -> dict[str, Any]:
+def not_finite(values: "Mapping[str, ArrayLike]", absent: Collection[str]) -> str:
+    """A sentence on values that are infinite or nan and not declared absent; nothing if none is."""
+    import numpy as np
+
+    def bad(name: str) -> bool:
+        array = np.asarray(values[name])
+        return array.dtype.kind == "f" and not np.isfinite(array).all()
+
+    names = [name for name in sorted(values) if name not in absent and bad(name)]
+    if not names:
+        return ""
+    more = f" and {len(names) - 1} more are" if len(names) > 1 else " is"
+    return (
+        f"at the end of the run {names[0].replace('_', ' ')}{more} infinite or nan, by overflow or "
+        "a division by zero; give less extreme settings"
+    )
+
+
+def decode(data: bytes) -> "Values":
     """The inverse of `encode`: read-only arrays and strings by name."""
     import numpy as np
 

@@ -4,7 +4,6 @@ import difflib
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
-from importlib.util import find_spec
 
 from attnlab.claims import Assumption, Claim
 from attnlab.core import BadInput, Figure, Paper, Study
@@ -58,11 +57,6 @@ def study(name: str) -> Study:
     return studies[name]
 
 
-def paper_of(study: Study) -> Paper:
-    """The paper to which a study belongs."""
-    return next(p for p in papers().values() if any(s.id == study.id for s in p.studies))
-
-
 def resolve(name: str) -> Target:
     """A paper, or a claim, figure, hypothesis or study (a trend and its figure share one id)."""
     if name in papers():
@@ -88,14 +82,6 @@ def _everything(paper: Paper) -> Target:
 def assumptions(paper: Paper) -> tuple[Assumption, ...]:
     """The assumptions, conditions and definitions of a paper."""
     return paper.hypotheses.assumptions if paper.hypotheses else ()
-
-
-def package_folder(package: str) -> str:
-    """The folder of an importable package, found without importing the package itself."""
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise BadInput(f"the package {package!r} cannot be found; install it again")
-    return next(iter(spec.submodule_search_locations))
 
 
 def _unknown(kind: str, name: str, known: list[str]) -> str:

@@ -38,6 +38,12 @@ class Progress:
     first_failure: str = ""
     """Why the first run that was given up failed."""
 
+    def add(self, other: "Progress") -> None:
+        """Count what happened in a further stage too."""
+        for name in ("done", "failed", "diverged", "requeued"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.first_failure = self.first_failure or other.first_failure
+
 
 def unfinished(tasks: Iterable[Task], ledger: Ledger) -> list[Task]:
     """The tasks that have no record under today's code."""
@@ -59,6 +65,21 @@ def estimate(tasks: list[Task], to_do: list[Task], ledger: Ledger, slots: int) -
     total += 0 if timed else COMPILATION_SECONDS * len(_groups(to_do))
     seconds = WORKER_START_SECONDS + total / max(1, min(slots, len(to_do))) if to_do else 0.0
     return Estimate(len(tasks) - len(to_do), len(to_do), seconds, timed > 0)
+
+
+def estimate_most(
+    further: Iterable[tuple[Task, int]], ledger: Ledger, slots: int
+) -> tuple[int, float] | None:
+    """The runs that a search can take at most, and their time; nothing where there is none.
+
+    By the study's own guess at the largest size, or by an earlier timing if that is longer.
+    """
+    runs, total = 0, 0.0
+    for task, count in further:
+        guess = task.study.cost(task.cell)
+        runs += count
+        total += count * max(guess, ledger.mean_seconds(task) or 0.0)
+    return (runs, total / slots) if runs else None
 
 
 def run(

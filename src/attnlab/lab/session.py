@@ -2,8 +2,9 @@
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import (
@@ -26,6 +27,22 @@ from attnlab.lab.ledger import Ledger, last_lines
 from attnlab.lab.plan import Task
 
 INTERRUPTED = 130
+LONGEST = 1000 * 365.25 * 86400
+"""In seconds: a time that is not worth an exact word, and may be infinite."""
+
+
+class Stage(NamedTuple):
+    """Runs that are made together: those of a command, then those that their records lead to."""
+
+    tasks: list[Task]
+    further: Sequence[tuple[Task, int]] = ()
+    """Runs that later rounds of a search can take at most."""
+    words: str = ""
+    """What is said before it begins."""
+
+
+Following = Callable[[runner.Progress], Iterator[Stage]]
+"""The stages after the first, each chosen by the records of those before it."""
 
 
 def compute(
@@ -36,33 +53,39 @@ def compute(
     dask: str | None = None,
     console: Console,
     accepted: Callable[[], None] = lambda: None,
+    further: Sequence[tuple[Task, int]] = (),
+    following: Following = lambda progress: iter(()),
 ) -> runner.Progress:
-    """Make the runs among the tasks that have no record yet.
+    """Make the runs among the tasks that have no record yet, then those of the stages after it.
 
-    `accepted` is called once there is somebody to make them, before the first one.
+    `accepted` is called once there is somebody to make them, before the first one. All stages
+    share their workers, which are started with the first run that is to be made.
     """
     require_workers(workers, dask)
-    to_do = runner.unfinished(tasks, ledger)
-    have = len(tasks) - len(to_do)
-    summary = f"{len(tasks)} runs: {have} in the ledger, {len(to_do)} to make"
-    if not to_do:
-        accepted()
-        console.print(summary, highlight=False)
-        return runner.Progress()
+    progress, stage = runner.Progress(), Stage(tasks, further)
+    stages = _stages(stage, lambda: following(progress))
     try:
-        with _terminated_as_interrupted(), _executor(workers, dask, len(to_do)) as executor:
-            accepted()
-            guess = runner.estimate(tasks, to_do, ledger, executor.slots)
-            basis = "from earlier timings" if guess.from_timings else "a first guess"
-            plural = "worker" if executor.slots == 1 else "workers"
-            about = f"about {duration(guess.seconds)} on {executor.slots} {plural} ({basis})"
-            console.print(f"{summary}; {about}", highlight=False)
-            with _shown(console, len(to_do)) as notify:
-                progress = runner.run(to_do, ledger, executor, notify)
+        with _terminated_as_interrupted(), ExitStack() as stack:
+            executor = None
+            for number, stage in enumerate(stages):
+                to_do = runner.unfinished(stage.tasks, ledger)
+                if stage.words:
+                    console.print(stage.words, highlight=False)
+                if to_do and executor is None:
+                    room = len(to_do) + sum(runs for _, runs in stage.further)
+                    executor = stack.enter_context(_executor(workers, dask, room))
+                if number == 0:
+                    accepted()
+                if executor is None or not to_do:
+                    console.print(_summary(stage.tasks, to_do), highlight=False)
+                    continue
+                _tell(stage, to_do, ledger, executor.slots, console)
+                with _shown(console, len(to_do)) as notify:
+                    progress.add(runner.run(to_do, ledger, executor, notify))
     except KeyboardInterrupt:
-        done = len(ledger.finished(to_do))
+        done = len(ledger.finished(stage.tasks))
         console.print(
-            f"interrupted: {have + done} of {len(tasks)} runs are in {ledger.path}; "
+            f"interrupted: {done} of {len(stage.tasks)} runs are in {ledger.path}; "
             "give the same command again to go on",
             highlight=False,
             soft_wrap=True,
@@ -71,7 +94,7 @@ def compute(
     if progress.failed:
         console.print(
             f"{progress.failed} runs failed and are counted as such; the last one: "
-            f"{last_lines(ledger.failures()[-1]['message'], 1)}; `attnlab ledger "
+            f"{last_lines(ledger.failures()[-1].message, 1)}; `attnlab ledger "
             f"{ledger.path.parent} --failures` shows why, and the same command tries again",
             highlight=False,
             soft_wrap=True,
@@ -79,9 +102,34 @@ def compute(
     return progress
 
 
+def _stages(first: Stage, following: Callable[[], Iterator[Stage]]) -> Iterator[Stage]:
+    yield first
+    yield from following()
+
+
+def _summary(tasks: list[Task], to_do: list[Task]) -> str:
+    have = len(tasks) - len(to_do)
+    return f"{len(tasks)} runs: {have} in the ledger, {len(to_do)} to make"
+
+
+def _tell(stage: Stage, to_do: list[Task], ledger: Ledger, slots: int, console: Console) -> None:
+    """How much there is to do, and how much more it can become."""
+    guess = runner.estimate(stage.tasks, to_do, ledger, slots)
+    basis = "from earlier timings" if guess.from_timings else "a first guess"
+    plural = "worker" if slots == 1 else "workers"
+    about = f"about {duration(guess.seconds)} on {slots} {plural} ({basis})"
+    console.print(f"{_summary(stage.tasks, to_do)}; {about}", highlight=False)
+    if most := runner.estimate_most(stage.further, ledger, slots):
+        runs, seconds = most
+        more = f"  then a search in rounds: at most {runs} runs more, {duration(seconds)}"
+        console.print(more, highlight=False)
+
+
 def duration(seconds: float) -> str:
-    """A time in words: `40 s`, `3 min 20 s`, `2 h 5 min`."""
-    whole = max(1, round(seconds))
+    """A time in words: `40 s`, `3 min 20 s`, `2 h 5 min`, `more than 1000 years`."""
+    if seconds > LONGEST:
+        return "more than 1000 years"
+    whole = round(max(1.0, seconds))
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

@@ -11,14 +11,19 @@ import os
 import platform
 import signal
 import stat
+import sys
 import tempfile
 import threading
 import time
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+import platformdirs
 
 from attnlab import cells
 from attnlab.core import Result
@@ -39,6 +44,17 @@ ENVIRONMENT = {
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }
 PARENT_CHECK_SECONDS = 0.5
+MAPPINGS = Path("/proc/self/maps")
+MOST_MAPPINGS = Path("/proc/sys/vm/max_map_count")
+COMPILING_SECONDS = 0.2
+"""A run that took less compiled nothing that counts."""
+OVERFLOWS = (
+    "Numerical result out of range",
+    "math range error",
+    "int too large to convert to float",
+    "cannot convert float infinity to integer",
+)
+"""What Python's own numbers raise where an array's become infinite: divergence, not a defect."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +63,7 @@ class Job:
 
     run: str
     settings: str
-    cell: dict[str, Any]
+    cell: dict[str, cells.SettingValue]
     seed: int
 
 
@@ -68,7 +84,10 @@ def prepare() -> None:
     for name in list(os.environ):
         if name.startswith(("JAX_", "XLA_")):  # a user's setting must not change a record
             del os.environ[name]
-    os.environ.update(ENVIRONMENT, JAX_COMPILATION_CACHE_DIR=str(compilation_cache()))
+    os.environ.update(ENVIRONMENT)
+    cache = compilation_cache()
+    if cache is not None:
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = str(cache)
     # A cache entry cut short by a kill is compiled again; nobody needs to read about it.
     warnings.filterwarnings("ignore", message=".*persistent compilation cache.*")
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
@@ -80,16 +99,48 @@ def compute(job: Job) -> Answer:
     try:
         run = import_string(job.run)
         cell = cells.from_dict(import_string(job.settings), job.cell)
-        result = run(cell, cells.Key.of(cell, job.seed))
+        with _quiet():
+            result = run(cell, cells.Key.of(cell, job.seed))
         if not isinstance(result, Result):
             raise TypeError(f"{job.run} returned {type(result).__name__}, not a Result")
         data = payload.encode(result.values)
+        diverged = result.diverged or payload.not_finite(result.values, result.absent)
     except (Exception, SystemExit) as error:
+        if isinstance(error, OverflowError) and str(error.args[-1:]).strip("(),'") in OVERFLOWS:
+            why = f"a number was beyond the largest there is ({error}); give less extreme settings"
+            seconds = time.perf_counter() - started
+            return Answer("finished", payload.encode({}), why, seconds=seconds)
         out_of_memory = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
         kind = "memory" if out_of_memory else "exception"
         where = "".join(traceback.format_tb(error.__traceback__)[-2:])
         return Answer(kind, message=f"{type(error).__name__}: {error}\n{where}")
-    return Answer("finished", data, result.diverged, seconds=time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    if seconds > COMPILING_SECONDS:
+        make_room_for_programs()
+    return Answer("finished", data, diverged, seconds=seconds)
+
+
+def make_room_for_programs() -> bool:
+    """Forget jax's compiled programs if they hold half of what the kernel lets a process map.
+
+    Each holds hundreds of mappings, and a compiler that gets no more of them ends the process.
+    """
+    if "jax" not in sys.modules or not (MAPPINGS.exists() and MOST_MAPPINGS.exists()):
+        return False
+    full = MAPPINGS.read_bytes().count(b"\n") > int(MOST_MAPPINGS.read_text()) / 2
+    if full:
+        sys.modules["jax"].clear_caches()
+    return full
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without numpy's warnings of overflow and the like: the record says what came of them."""
+    import numpy as np
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
 
 
 def import_string(text: str) -> Any:
@@ -98,20 +149,22 @@ def import_string(text: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def compilation_cache() -> Path:
+def compilation_cache() -> Path | None:
     """The folder of compiled programs, one per machine: they hold its instructions.
 
     Whoever can write there decides what our processes execute, so a folder that is not ours alone
     is not used: then one among the temporary files is, if that is ours alone, else a new one.
+    None where no folder can be made, e.g. on a full disk: then every process compiles for itself.
     """
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     name = f"xla-{_machine()}"
-    usual = Path(home) / "attnlab" / name
-    other = Path(tempfile.gettempdir()) / f"attnlab-{os.getuid()}-{name}"
-    for folder in (usual, other):
-        if _is_private(folder):
-            return folder
-    return Path(tempfile.mkdtemp(prefix=f"attnlab-{name}-"))
+    usual = platformdirs.user_cache_path("attnlab", appauthor=False) / name
+    if usual.is_absolute() and _is_private(usual):  # a user without a home has no folder of theirs
+        return usual
+    try:
+        other = Path(tempfile.gettempdir()) / f"attnlab-{os.getuid()}-{name}"
+        return other if _is_private(other) else Path(tempfile.mkdtemp(prefix=f"attnlab-{name}-"))
+    except OSError:
+        return None
 
 
 def _is_private(folder: Path) -> bool:

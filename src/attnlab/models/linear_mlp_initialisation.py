@@ -22,7 +22,7 @@ from jax.typing import DTypeLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from attnlab.core import BadInput
-from attnlab.models.linear_mlp_transformer import Parameters, Sizes
+from attnlab.models.linear_mlp_transformer import LinearMLPSizes, Parameters
 from attnlab.numerics import random
 
 WeightScheme = Literal["theory", "kaiming_normal", "kaiming_uniform", "linear_default"]
@@ -62,7 +62,7 @@ class Deviations(NamedTuple):
     output_layer: float
 
 
-def deviations(sizes: Sizes, initialisation: Initialisation) -> Deviations:
+def deviations(sizes: LinearMLPSizes, initialisation: Initialisation) -> Deviations:
     """The standard deviations of a scheme; for `theory` the first two are s1 and s0."""
     if initialisation.weights == "theory":
         s0, s1 = initialisation.s0, initialisation.s1
@@ -80,7 +80,7 @@ def deviations(sizes: Sizes, initialisation: Initialisation) -> Deviations:
 
 def initialise(
     key: PRNGKeyArray,
-    sizes: Sizes,
+    sizes: LinearMLPSizes,
     initialisation: Initialisation,
     dtype: DTypeLike = jnp.float64,
 ) -> tuple[Parameters, Float[Array, " m1"]]:

@@ -24,7 +24,7 @@ from attnlab.models.word_level import NeuronWeights, WordView, attention, read_o
 
 
 @dataclass(frozen=True)
-class Sizes:
+class LinearMLPSizes:
     """The sizes of the model: d words, L places, width m, m1 neurons."""
 
     d: int

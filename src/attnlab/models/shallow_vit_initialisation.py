@@ -3,20 +3,29 @@ r"""The first weights of the shallow vision transformer (Li et al. 2023, Assumpt
 $$W_V \mu_j = p_j + \sigma\, u_j, \quad W_K \mu_j = q_j + \delta\, u'_j, \quad
   W_Q \mu_j = r_j + \delta\, u''_j, \qquad q_1 = r_1,\; q_2 = r_2, \qquad |u| = 1$$
 
-with orthonormal $p_j$, $q_j$, $r_j$ and, off the patterns' span, zero. The errors have exactly the
-norm that the assumption allows, in random directions, or `worst`: each value and each key is
-moved towards the feature of the other class, each query away from its own key.
+with orthonormal $p_j$, $q_j$, $r_j$ and, off the patterns' span, zero. The assumption also bounds
+the matrices' norms by 1. How the errors are made (`errors`):
+
+- `error` (the default): each map is its features turned by a random rotation that moves every
+  direction by the same angle, $W_V\mu_j = R\,p_j$ with $R = \cos\theta + \sin\theta J$,
+  $J^2 = -1$, $2 \sin(\theta/2) = \sigma$. The error is exactly sigma at every pattern and the norm
+  exactly 1 (with an odd number of rows one direction stays, and the error is at most sigma).
+- `worst`: what the classes are told apart by is shrunk, $u_1 = -(p_1-p_2)/\sqrt 2 = -u_2$ for
+  values and keys, and every query is shortened by delta; norms are at most 1.
+- `free`: errors of norm exactly sigma in independent random directions; breaks the norm bound.
+- `scale`: sigma is no error but the size of the values, $W_V\mu_j = (\sigma/0.1)^2 p_j$: the form
+  of the printed $W_V = (\sigma/c_0)^2 U$, in units of figure 1(a)'s sigma. Breaks the norm bound.
 
 Legend: sigma, delta the errors; xi the deviation of W_O's entries; a (outputs, L, m) fixed signs
 over sqrt(m), one vector a position, or one for all (`shared`).
 
 Differences from the print: it sets W_Q = (delta/c_0)^2 I and W_V = (sigma/c_0)^2 U, i.e. 400 I and
-100 U, which saturates the softmax and contradicts the assumption; that is kept as `printed`. The
-assumption's bound 1 on the matrices' norms is not enforced: an error of norm sigma breaks it.
+100 U, which saturates the softmax and contradicts the assumption; that is kept as `printed`.
 For sets of patterns (G.2) the mu_j are the sets' mean directions. With several heads each has
 features of its own, the values over the number of heads where they are added up.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -28,11 +37,13 @@ from attnlab.models.shallow_vit import Combination, Parameters
 from attnlab.numerics.random import normal, signs
 
 Scheme = Literal["assumption_1", "printed"]
-Direction = Literal["random", "worst"]
+Errors = Literal["error", "worst", "scale", "free"]
+UNIT_SIGMA = 0.1
+"""Figure 1(a)'s sigma, at which the reading `scale` has values of unit norm."""
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ShallowViTSizes:
     """Shapes of the model: M patterns in R^d, L tokens, m neurons, H heads, outputs."""
 
     d: int
@@ -64,19 +75,21 @@ class Start(NamedTuple):
 
 def draw(
     key: PRNGKeyArray,
-    sizes: Sizes,
+    sizes: ShallowViTSizes,
     patterns: Float[Array, "M d"],
     numbers: dict[str, Float[Array, ""]],
     *,
     shared: Array | bool = False,
     queries_as_keys: Array | bool = False,
     scheme: Scheme = "assumption_1",
-    direction: Direction = "random",
+    errors: Errors | Callable[[str], Array] = "error",
 ) -> Start:
     """Draw the first weights. `numbers`: sigma, delta, xi (and c0 for the printed scheme).
 
     `queries_as_keys` takes r_j = q_j for every j, where Assumption 1 asks it of the first two.
+    `errors` is a name, or where the choice is data a function that tells whether it is a name.
     """
+    chosen = errors if callable(errors) else lambda name: jnp.asarray(name == errors)
     for_O, for_a, for_heads = jax.random.split(key, 3)
     D = sizes.m_a * (sizes.H if sizes.combination == "concat" else 1)
     W_O = normal(for_O, (sizes.m, D), 1.0) * numbers["xi"]
@@ -87,7 +100,7 @@ def draw(
     else:
         # Not vmapped: a draw in two dimensions takes long to compile (see numerics.random).
         heads = [
-            _head(k, sizes, patterns, numbers, direction, queries_as_keys)
+            _head(k, sizes, patterns, numbers, chosen, queries_as_keys)
             for k in jax.random.split(for_heads, sizes.H)
         ]
         W_V, W_K, W_Q, features = jax.tree.map(lambda *x: jnp.stack(x), *heads)
@@ -104,10 +117,10 @@ def orthonormal(key: PRNGKeyArray, size: int) -> Float[Array, "size size"]:
 
 def _head(
     key: PRNGKeyArray,
-    sizes: Sizes,
+    sizes: ShallowViTSizes,
     patterns: Float[Array, "M d"],
     numbers: dict[str, Float[Array, ""]],
-    direction: Direction,
+    chosen: Callable[[str], Array],
     queries_as_keys: Array | bool,
 ) -> tuple[Array, Array, Array, Features]:
     keys = jax.random.split(key, 6)
@@ -118,24 +131,48 @@ def _head(
     other_basis = q.at[:, 2:].set(q[:, 2:] @ orthonormal(keys[2], sizes.m_b - 2))
     r = jnp.where(queries_as_keys, q, other_basis)
     p, q, r = p[:, :M], q[:, :M], r[:, :M]
-    if direction == "random":
-        of_value, of_key, of_query = (
-            _unit(normal(k, (len(x), sizes.d), 1.0)[:, :M])
-            for k, x in zip(keys[3:], (p, q, r), strict=True)
+    sigma, delta = numbers["sigma"], numbers["delta"]
+    moved = []
+    for k, x, size, worst in (
+        (keys[3], p, sigma, _less_apart(p)),
+        (keys[4], q, delta, _less_apart(q)),
+        (keys[5], r, delta, -r),
+    ):
+        free = x + size * _unit(normal(k, (len(x), sizes.d), 1.0)[:, :M])
+        turned = rotation(jax.random.fold_in(k, 1), len(x), size) @ x
+        moved.append(
+            jnp.select([chosen("free"), chosen("worst")], [free, x + size * worst], turned)
         )
-    else:
-        other = jnp.arange(M).at[0].set(1).at[1].set(0)
-        of_value, of_key, of_query = p[:, other], q[:, other], -q
+    values, keys_, queries = moved
+    values = jnp.where(chosen("scale"), (sigma / UNIT_SIGMA) ** 2 * p, values)
     onto = jnp.linalg.pinv(patterns.T)
-    W_V = (p + numbers["sigma"] * of_value) @ onto
-    W_K = (q + numbers["delta"] * of_key) @ onto
-    W_Q = (r + numbers["delta"] * of_query) @ onto
-    return W_V, W_K, W_Q, Features(p, q, r)
+    return values @ onto, keys_ @ onto, queries @ onto, Features(p, q, r)
+
+
+def rotation(key: PRNGKeyArray, size: int, distance: Array) -> Float[Array, "size size"]:
+    r"""A random rotation that moves every unit vector by the same distance, $2\sin(\theta/2)$.
+
+    $R = Q\,\mathrm{diag}(R_\theta, R_\theta, \dots)\,Q^\top$ with a random orthogonal Q; of an odd
+    size the last direction of Q stays.
+    """
+    Q = orthonormal(key, size)
+    sine = distance / 2
+    cos, sin = 1 - 2 * sine**2, 2 * sine * jnp.sqrt(1 - sine**2)
+    even = Q[:, : size - size % 2 : 2], Q[:, 1 : size - size % 2 : 2]
+    plane = even[0] @ even[0].T + even[1] @ even[1].T
+    turn = even[1] @ even[0].T - even[0] @ even[1].T
+    return jnp.eye(size) + (cos - 1) * plane + sin * turn
+
+
+def _less_apart(x: Float[Array, "rows M"]) -> Float[Array, "rows M"]:
+    """Unit vectors that bring the first two columns together; nothing for the others."""
+    apart = (x[:, 0] - x[:, 1]) / jnp.sqrt(2)
+    return jnp.zeros_like(x).at[:, 0].set(-apart).at[:, 1].set(apart)
 
 
 def _printed(
     key: PRNGKeyArray,
-    sizes: Sizes,
+    sizes: ShallowViTSizes,
     patterns: Float[Array, "M d"],
     numbers: dict[str, Float[Array, ""]],
 ) -> tuple[Array, Array, Array, Features]:

@@ -16,7 +16,7 @@ Legend: n samples of L places, d words; p[i, l, h] is the attention that query p
 key place h. The paper's appendix C writes the same system entry by entry.
 """
 
-from typing import Any, Protocol
+from typing import Protocol, Self
 
 import equinox as eqx
 import jax
@@ -51,7 +51,7 @@ class Neurons(Protocol):
         """|w_j|^2."""
         ...
 
-    def moved_since(self, start: Any) -> NeuronMovement:
+    def moved_since(self, start: Self) -> NeuronMovement:
         """How they have moved since the start, which is given by its own neurons."""
         ...
 

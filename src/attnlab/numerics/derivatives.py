@@ -1,7 +1,7 @@
 """Derivatives by central differences, with an estimate of their own error."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ class Difference(NamedTuple):
 
 
 def directional_difference(
-    function: Callable[[Any], Float[Array, "..."]],
+    function: Callable[[PyTree], Float[Array, "..."]],
     point: PyTree,
     direction: PyTree,
     step: float = 1e-2,

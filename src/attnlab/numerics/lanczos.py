@@ -31,11 +31,19 @@ class SpectrumEnds:
 
 
 def spectrum_ends(product: Product, size: int, *, seed: int = 0, tol: float = 0.0) -> SpectrumEnds:
-    """The ends of the spectrum of the symmetric operator x -> product(x) on `size` numbers."""
+    """The ends of the spectrum of the symmetric operator x -> product(x) on `size` numbers.
+
+    They are nan if the operator's numbers are not finite.
+    """
     if size < 3:
         raise BadInput(f"got an operator on {size} numbers; Lanczos needs at least 3: use eigvalsh")
     operator = LinearOperator((size, size), matvec=product, dtype=float)  # pyright: ignore
     begin = np.random.default_rng(seed).normal(size=size)
+    image = product(begin)
+    if not np.isfinite(image).all():
+        return SpectrumEnds(np.nan, np.nan, np.nan, np.nan)
+    if not image.any():  # a random vector is mapped to zero by the zero operator alone
+        return SpectrumEnds(0.0, 0.0, 0.0, 0.0)
     ends = []
     for which in ("SA", "LA"):
         values, vectors = eigsh(

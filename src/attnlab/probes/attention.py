@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnlab.dynamics.engine import Named
 from attnlab.models.word_level import WordView, attention
 from attnlab.probes.context import Context
+from attnlab.training.engine import Named
 
 ROLES = 4
 

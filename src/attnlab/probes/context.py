@@ -5,8 +5,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnlab.data.batch import Batch
-from attnlab.dynamics.losses import Loss, logistic
 from attnlab.models.word_level import WordView, attention, read_out
+from attnlab.training.losses import Loss, logistic
 
 
 class Context(eqx.Module):

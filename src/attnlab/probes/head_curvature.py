@@ -19,16 +19,9 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from attnlab.dynamics.losses import logistic
+from attnlab.data.batch import Batch
 from attnlab.models.multihead import Heads, HeadsView, Output, head_gradient, head_output, outputs
-
-
-class Points(NamedTuple):
-    """What a loss is a mean over."""
-
-    tokens: Float[Array, "n T d"]
-    labels: Float[Array, " n"]
-    weights: Float[Array, " n"]
+from attnlab.training.losses import logistic
 
 
 class Curvature(NamedTuple):
@@ -40,14 +33,15 @@ class Curvature(NamedTuple):
     """The smallest eigenvalue of each group's block: the whole's for groups of two or more."""
 
 
-def curvature(view: HeadsView, points: Points, output: Output = "full") -> Curvature:
+def curvature(view: HeadsView, batch: Batch, output: Output = "full") -> Curvature:
     """Both ends of the spectrum of the loss's Hessian."""
-    margins = points.labels * outputs(view.heads, view.shares, points.tokens, output)
-    slopes = -points.weights * logistic.slope(margins) * points.labels / jnp.sqrt(view.H)
+    tokens, weights = batch.vectors(), batch.weight()
+    margins = batch.labels * outputs(view.heads, view.shares, tokens, output)
+    slopes = -weights * logistic.slope(margins) * batch.labels / jnp.sqrt(view.H)
     sigma = jax.nn.sigmoid(margins)
-    bends = points.weights * sigma * (1 - sigma)
-    blocks = jax.vmap(lambda u, W: _block(Heads(u, W), slopes, points.tokens, output))(*view.heads)
-    features = jax.vmap(lambda u, W: _gradients(Heads(u, W), points.tokens, output))(*view.heads)
+    bends = weights * sigma * (1 - sigma)
+    blocks = jax.vmap(lambda u, W: _block(Heads(u, W), slopes, tokens, output))(*view.heads)
+    features = jax.vmap(lambda u, W: _gradients(Heads(u, W), tokens, output))(*view.heads)
     G, n, p = features.shape
     scaled = features * jnp.sqrt(view.counts / view.H)[:, None, None]
     joint = scaled.transpose(1, 0, 2).reshape(n, G * p)
@@ -82,11 +76,12 @@ def _gradients(head: Heads, tokens: Array, output: Output) -> Float[Array, "n p"
     return jax.vmap(lambda X: ravel_pytree(head_gradient(head.U, head.W, X, output))[0])(tokens)
 
 
-def hessian_product(view: HeadsView, points: Points, output: Output, direction: Heads) -> Heads:
+def hessian_product(view: HeadsView, batch: Batch, output: Output, direction: Heads) -> Heads:
     """The Hessian of the loss times a direction, every head for itself (for Lanczos)."""
+    tokens, weights = batch.vectors(), batch.weight()
 
     def loss(heads: Heads) -> Array:
-        margins = points.labels * outputs(heads, view.shares, points.tokens, output)
-        return points.weights @ logistic.value(margins)
+        margins = batch.labels * outputs(heads, view.shares, tokens, output)
+        return weights @ logistic.value(margins)
 
     return jax.jvp(jax.grad(loss), (view.heads,), (direction,))[1]

@@ -7,8 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnlab.dynamics.engine import Named
-from attnlab.dynamics.losses import logistic
+from attnlab.data.batch import Batch
 from attnlab.models.multihead import (
     HeadsView,
     Output,
@@ -18,29 +17,31 @@ from attnlab.models.multihead import (
     outputs,
     squared_norm,
 )
-from attnlab.probes.head_curvature import Points, curvature
+from attnlab.probes.head_curvature import curvature
+from attnlab.training.engine import Named
+from attnlab.training.losses import logistic
 
 
 class HeadsContext(eqx.Module):
-    """The points that probes look at: training, test, and which places are relevant."""
+    """The samples that probes look at: training, test, and which places are relevant."""
 
-    train: Points
-    test: Points
+    train: Batch
+    test: Batch
     relevant: Float[Array, "n T"]
     output: Output = eqx.field(static=True, default="full")
 
 
-class Size(NamedTuple):
-    """How large a model's parameters are."""
+class LargestNorms(NamedTuple):
+    """The largest of the heads that are there."""
 
     head: Float[Array, ""]
     decoder: Float[Array, ""]
 
 
-def largest(view: HeadsView) -> Size:
+def largest(view: HeadsView) -> LargestNorms:
     """The largest norm of a head that is there, and of its decoder."""
     present = view.counts > 0
-    return Size(
+    return LargestNorms(
         jnp.where(present, head_norms(view.heads), 0.0).max(),
         jnp.where(present, decoder_norms(view.heads), 0.0).max(),
     )
@@ -57,15 +58,17 @@ def norms(t: Float[Array, ""], view: HeadsView, args: HeadsContext) -> Named:
 def margins(t: Float[Array, ""], view: HeadsView, args: HeadsContext) -> Named:
     """`smallest_margin`, and over the length of all decoders; `test_loss`, `test_error`."""
     del t
-    on_train = args.train.labels * outputs(view.heads, view.shares, args.train.tokens, args.output)
-    on_test = args.test.labels * outputs(view.heads, view.shares, args.test.tokens, args.output)
+    on_train = args.train.labels * outputs(
+        view.heads, view.shares, args.train.vectors(), args.output
+    )
+    on_test = args.test.labels * outputs(view.heads, view.shares, args.test.vectors(), args.output)
     length = jnp.sqrt(view.counts @ decoder_norms(view.heads) ** 2)
     return {
         "smallest_margin": on_train.min(),
         "decoder_margin": on_train.min() / length,
         "decoder_length": length,
-        "test_loss": args.test.weights @ logistic.value(on_test),
-        "test_error": args.test.weights @ (on_test <= 0).astype(float),
+        "test_loss": args.test.weight() @ logistic.value(on_test),
+        "test_error": args.test.weight() @ (on_test <= 0).astype(float),
     }
 
 
@@ -74,9 +77,9 @@ def relevant_mass(t: Float[Array, ""], view: HeadsView, args: HeadsContext) -> N
     del t
 
     def of_head(W: Array) -> Array:
-        P = jax.vmap(lambda X: attention(W, X))(args.train.tokens)
+        P = jax.vmap(lambda X: attention(W, X))(args.train.vectors())
         mass = jnp.einsum("nts,ns->n", P, args.relevant) / P.shape[1]
-        return args.train.weights @ mass / args.train.weights.sum()
+        return args.train.weight() @ mass / args.train.weight().sum()
 
     return {"relevant_mass": jax.vmap(of_head)(view.heads.W)}
 

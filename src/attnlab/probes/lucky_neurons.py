@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from attnlab.dynamics.engine import Named
 from attnlab.models.shallow_vit import Parameters, hidden_input
 from attnlab.probes.pattern_attention import PatternContext
+from attnlab.training.engine import Named
 
 READINGS = ("literal", "proof", "best")
 DISCRIMINATIVE = 2
@@ -56,17 +56,33 @@ def lucky_neurons(t: Float[Array, ""], view: Parameters, args: PatternContext) -
     """`lucky` (features, readings, classes): counts, against first and present features.
 
     `lucky_kept`: the share of the neurons lucky at the start that still are (nan if there were
-    none); the same axes.
+    none), `signed_kept` among those whose output weights fit the class; the same axes.
     """
     del t
-    counts, kept = [], []
+    counts, kept, signed = [], [], []
+    fits = fitting(args)
     for now in (args.p, _value_features(view, args)):
         before = args.p if now is args.p else _value_features(args.initial, args)
         first = lucky_sets(args.initial.W_O, before, args.used, args.cone)
         present = lucky_sets(view.W_O, now, args.used, args.cone)
         counts.append(present.sum(-1))
         kept.append((first & present).sum(-1) / first.sum(-1))
-    return {"lucky": jnp.stack(counts), "lucky_kept": jnp.stack(kept)}
+        signed.append((first & present & fits).sum(-1) / (first & fits).sum(-1))
+    return {
+        "lucky": jnp.stack(counts),
+        "lucky_kept": jnp.stack(kept),
+        "signed_kept": jnp.stack(signed),
+    }
+
+
+def fitting(args: PatternContext) -> Bool[Array, "classes m"]:
+    """Neurons whose output weights fit a class: a positive sum over positions, or a negative one.
+
+    The proofs presume one sign for all positions (`shared` weights); of weights per position the
+    sign of the sum is all there is.
+    """
+    total = args.a[0].sum(-1)
+    return jnp.stack([total > 0, total < 0])
 
 
 def neuron_projections(t: Float[Array, ""], view: Parameters, args: PatternContext) -> Named:
@@ -75,12 +91,14 @@ def neuron_projections(t: Float[Array, ""], view: Parameters, args: PatternConte
     `lucky_along_own`, `lucky_along_others`: mean projection on their own feature and the mean
     positive part of the projection on the others; `lucky_along_own_high`: the mean over the upper
     half; `unlucky_along`: the mean positive part over all other neurons and over the features that
-    are not discriminative; `lucky_norm`.
+    are not discriminative; `lucky_norm`. `signed_along_own`, `signed_along_others`: the same two
+    over those whose output weights fit the class.
     """
     del t
     sets = lucky_sets(args.initial.W_O, args.p, args.used, args.cone)[2]
+    signed = sets & fitting(args)
     along = view.W_O @ args.p
-    own, others, high, norms = [], [], [], []
+    own, others, high, norms, signed_own, signed_others = [], [], [], [], [], []
     norm = jnp.linalg.norm(view.W_O, axis=1)
     rest = args.used.sum() - 1
     for k in range(DISCRIMINATIVE):
@@ -90,7 +108,10 @@ def neuron_projections(t: Float[Array, ""], view: Parameters, args: PatternConte
         own.append(mean)
         high.append((above * along[:, k]).sum() / above.sum())
         apart = args.used & (jnp.arange(args.used.size) != k)
+        beside = (jnp.maximum(along, 0) * apart).sum(1) / rest
         others.append(weight @ (jnp.maximum(along, 0) * apart).sum(1) / rest)
+        signed_own.append((signed[k] * along[:, k]).sum() / signed[k].sum())
+        signed_others.append((signed[k] * beside).sum() / signed[k].sum())
         norms.append(weight @ norm)
     unlucky = ~sets.any(0)
     plain = args.used & (jnp.arange(args.used.size) >= DISCRIMINATIVE)
@@ -99,6 +120,8 @@ def neuron_projections(t: Float[Array, ""], view: Parameters, args: PatternConte
         "lucky_along_own": jnp.stack(own).mean(),
         "lucky_along_own_high": jnp.stack(high).mean(),
         "lucky_along_others": jnp.stack(others).mean(),
+        "signed_along_own": jnp.stack(signed_own).mean(),
+        "signed_along_others": jnp.stack(signed_others).mean(),
         "lucky_norm": jnp.stack(norms).mean(),
         "unlucky_along": (unlucky * sizes).sum() / unlucky.sum(),
         "unlucky_norm": (unlucky * norm).sum() / unlucky.sum(),
@@ -135,7 +158,9 @@ def value_gradient(t: Float[Array, ""], view: Parameters, args: PatternContext) 
 
     `lucky_V_negative`: the share of the neurons best aligned with p_1 at the start that have
     V_i < 0, `signed_V_negative` among those whose output weights have a positive sum;
-    `unlucky_V_least`: the smallest V_i of an unlucky neuron, times sqrt(m).
+    `unlucky_V_least`: the smallest V_i of an unlucky neuron, times sqrt(m); `signed_V`: the mean
+    over lucky neurons of p_1 with fitting weights, `opposite_V_least`: the smallest of one of p_2
+    with weights that fit its class, both times sqrt(m).
     `mean_margin`: the mean of y F over the samples.
     """
     del t
@@ -155,11 +180,14 @@ def value_gradient(t: Float[Array, ""], view: Parameters, args: PatternContext) 
     V = V.mean(0)
     sets = lucky_sets(args.initial.W_O, args.p, args.used, args.cone)[2]
     unlucky = ~sets.any(0)
-    signed = sets[0] & (args.a[0].sum(-1) > 0)
+    signed, opposite = sets & fitting(args)
+    root = jnp.sqrt(V.size)
     return {
         "lucky_V_negative": (sets[0] & (V < 0)).sum() / sets[0].sum(),
         "signed_V_negative": (signed & (V < 0)).sum() / signed.sum(),
         "unlucky_V_least": jnp.where(unlucky, V, jnp.inf).min() * jnp.sqrt(V.size),
+        "signed_V": (signed * V).sum() / signed.sum() * root,
+        "opposite_V_least": jnp.where(opposite, V, jnp.inf).min() * root,
         "mean_margin": margins.mean(),
     }
 

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from attnlab.data.pattern_vote import PatternBatch
-from attnlab.dynamics.engine import Named
 from attnlab.models.shallow_vit import Parameters, attention
+from attnlab.training.engine import Named
 
 ROLES = 4
 

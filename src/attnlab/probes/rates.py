@@ -10,9 +10,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnlab.data.word_cooccurrence import SIGNALS
-from attnlab.dynamics.engine import Named
 from attnlab.models.word_level import WordView, attention, value_drive
 from attnlab.probes.context import Context
+from attnlab.training.engine import Named
 
 
 def word_rates(t: Float[Array, ""], view: WordView, args: Context) -> Named:

@@ -1,9 +1,9 @@
 """The comparison of two ledgers by the digests of their records, each taken anew."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from attnlab.lab.ledger import Ledger
+from attnlab.lab.ledger_rows import Newest
 
 
 @dataclass(frozen=True)
@@ -20,21 +20,21 @@ def compare(first: Ledger, second: Ledger) -> Comparison:
     sentences = [f"only in {first.path}: {_name(a[i])}" for i in a if i not in b]
     sentences += [f"only in {second.path}: {_name(b[i])}" for i in b if i not in a]
     both = [i for i in a if i in b]
-    unequal = [i for i in both if a[i]["digest"] != b[i]["digest"]]
+    unequal = [i for i in both if a[i].digest != b[i].digest]
     sentences += [f"differs: {_name(a[i])}: {_differing(a[i], b[i])}" for i in unequal]
     return Comparison(len(both) - len(unequal), tuple(sentences))
 
 
-def _name(row: dict[str, Any]) -> str:
-    return f"{row['study']} seed {row['seed']} {row['cell']}"
+def _name(row: Newest) -> str:
+    return f"{row.study} seed {row.seed} {row.cell}"
 
 
-def _differing(a: dict[str, Any], b: dict[str, Any]) -> str:
+def _differing(a: Newest, b: Newest) -> str:
     import numpy as np
 
-    if a["diverged"] != b["diverged"]:
-        return f"ended {a['diverged'] or 'finite'} and {b['diverged'] or 'finite'}"
-    left, right = a["values"], b["values"]
+    if a.diverged != b.diverged:
+        return f"ended {a.diverged or 'finite'} and {b.diverged or 'finite'}"
+    left, right = a.values, b.values
     words = [f"{name} is in one only" for name in sorted(left.keys() ^ right.keys())]
     for name in sorted(left.keys() & right.keys()):
         x, y = left[name], right[name]

@@ -3,14 +3,17 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
 
 from attnlab.claims import Assumption, Hypothesis
-from attnlab.core import Paper
+from attnlab.core import Cell, Json, Paper
 from attnlab.evidence.words import met_text
 from attnlab.lab.plan import Request, design_cells
 from attnlab.lab.registry import assumptions
 from attnlab.report.verdicts import hypothesis_json
+
+BEYOND = "beyond the range of numbers at these settings"
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def _places(rows: Sequence[Row]) -> str:
     return f"{'study' if len(rows) == 1 else 'studies'} {names}"
 
 
-def table_json(paper: Paper, request: Request) -> dict[str, Any]:
+def table_json(paper: Paper, request: Request) -> dict[str, Json]:
     """The table as `hypotheses --json` prints it."""
     return {
         "paper": paper.id,
@@ -89,11 +92,11 @@ def table_json(paper: Paper, request: Request) -> dict[str, Any]:
     }
 
 
-def _rows(assumption: Assumption, at: str, ours: bool, cells: Iterable[Any]) -> list[Row]:
+def _rows(assumption: Assumption, at: str, ours: bool, cells: Iterable[Cell]) -> list[Row]:
     """Each condition of the assumption at the cell that misses it most."""
     by_name: dict[str, list[Hypothesis]] = {}
     for cell in cells:
-        for hypothesis in assumption.rows(cell):
+        for hypothesis in _conditions(assumption, cell):
             by_name.setdefault(hypothesis.name, []).append(hypothesis)
     return [
         Row(
@@ -105,6 +108,23 @@ def _rows(assumption: Assumption, at: str, ours: bool, cells: Iterable[Any]) -> 
         )
         for found in by_name.values()
     ]
+
+
+def _conditions(assumption: Assumption, cell: Cell) -> list[Hypothesis]:
+    """The conditions at one cell; where a number has no end, a row that says so."""
+    try:
+        # What overflows is a number without end or none at all, and is told as such.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return [_told(hypothesis) for hypothesis in assumption.rows(cell)]
+    except (ArithmeticError, ValueError, TypeError):
+        return [Hypothesis(BEYOND, math.nan, math.nan, constant="unknown")]
+
+
+def _told(hypothesis: Hypothesis) -> Hypothesis:
+    value, threshold = float(hypothesis.value), float(hypothesis.threshold)
+    if not math.isnan(value) and not math.isnan(threshold):
+        return hypothesis
+    return Hypothesis(f"{hypothesis.name}: {BEYOND}", value, threshold, constant="unknown")
 
 
 def _by_condition(rows: list[Row]) -> list[Row]:

@@ -3,7 +3,7 @@
 import math
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.markup import escape
@@ -11,11 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from attnlab.claims import UNIVERSE_OUTCOMES, LevelTally, UniverseOutcome
+from attnlab.core import Json, SettingValue
 from attnlab.evidence.universes import Factor
 from attnlab.evidence.words import effect_text, interval, number
 from attnlab.lab.multiverse import Multiverse, Row
+from attnlab.plotting import sheet
 from attnlab.report.drawings import save_picture
 from attnlab.report.verdicts import effect_json
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 COLOURS: dict[UniverseOutcome, str] = {
     "supported": "#1b7837",
@@ -32,7 +38,7 @@ MARKS: dict[UniverseOutcome, str] = {
 """A shape beside a colour, for readers who do not tell the colours apart."""
 
 
-def as_json(found: Multiverse) -> dict[str, Any]:
+def as_json(found: Multiverse) -> dict[str, Json]:
     """The multiverse as `--json` prints it, and as the data of its figure."""
     return {
         "id": found.claim,
@@ -41,7 +47,7 @@ def as_json(found: Multiverse) -> dict[str, Any]:
         "reason": found.tally.reason,
         "flips": found.tally.flips or None,
         "largest_move": largest_move(found) or None,
-        "counts": dict(found.tally.counts),
+        "counts": {**found.tally.counts},
         "factors": [
             {
                 "name": factor.name,
@@ -64,7 +70,7 @@ def _levels(found: Multiverse, factor: Factor) -> list[LevelTally]:
     return [tallied for tallied in found.tally.levels if tallied.factor == factor.name]
 
 
-def _level(factor: Factor, tallied: LevelTally) -> dict[str, Any]:
+def _level(factor: Factor, tallied: LevelTally) -> dict[str, Json]:
     return {
         "level": tallied.level,
         "designed": tallied.level == factor.designed,
@@ -123,15 +129,13 @@ def rows_table(found: Multiverse) -> Table:
     return rows
 
 
-def draw(found: Multiverse) -> Any:
+def draw(found: Multiverse) -> "Drawing":
     """A strip: every universe's effect with its interval above, its choices below."""
-    from matplotlib.figure import Figure as Drawing
-
     rows = sorted(found.rows, key=_order)
     taken = {(f.name, row.universe.level(f)) for f in found.factors for row in rows}
     lines = [(f, level) for f in found.factors for level in f.levels if (f.name, level) in taken]
     height = 2.9 + 0.2 * len(lines)
-    drawing = Drawing(figsize=(max(6.5, 0.26 * len(rows) + 3.2), height), layout="constrained")
+    drawing = sheet(max(6.5, 0.26 * len(rows) + 3.2), height)
     top, bottom = drawing.subplots(
         2, 1, sharex=True, height_ratios=[2.2, max(0.2 * len(lines), 0.4)], squeeze=True
     )
@@ -158,7 +162,7 @@ def draw(found: Multiverse) -> Any:
     top.legend(fontsize=7, loc="best", frameon=False)
     labels = [f"{factor.name} = {_text(level)}" for factor, level in lines]
     bottom.set_yticks(range(len(lines)), labels, fontsize=7)
-    bottom.set_ylim(len(lines) - 0.5, -0.5)
+    bottom.set_ylim(max(len(lines), 1) - 0.5, -0.5)
     bottom.set_xticks([])
     bottom.set_xlabel(
         f"universes, by outcome and effect (designs of scale {found.scale});\n"
@@ -173,7 +177,7 @@ def save(found: Multiverse, folder: Path) -> list[Path]:
     return save_picture(f"{found.claim}.multiverse", draw(found), as_json(found), folder)
 
 
-def _draw_effect(panel: Any, x: int, row: Row, named: str) -> None:
+def _draw_effect(panel: "Axes", x: int, row: Row, named: str) -> None:
     colour, mark = COLOURS[row.outcome], MARKS[row.outcome]
     if row.effect is None or row.effect.name != named or not math.isfinite(row.effect.value):
         panel.axvline(x, color=colour, lw=0.6, ls=":")
@@ -189,5 +193,5 @@ def _order(row: Row) -> tuple[int, float]:
     return UNIVERSE_OUTCOMES.index(row.outcome), value
 
 
-def _text(level: Any) -> str:
+def _text(level: SettingValue) -> str:
     return number(level) if isinstance(level, float) else str(level)

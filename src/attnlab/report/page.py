@@ -1,20 +1,43 @@
-"""The page: one HTML file that needs nothing else, a pure function of a ledger and a request."""
+"""The page: one HTML file that needs nothing else, a pure function of a ledger and a request.
+
+Verdicts, reasons and figures are in the HTML itself; the script only adds (filters, figures that
+answer the mouse, a slider through training). Scripts and data lie in the file, packed.
+"""
 
 import base64
-from collections.abc import Iterable
-from pathlib import Path
+import gzip
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+from markupsafe import Markup
+
 from attnlab import __version__
-from attnlab.claims import Verdict
+from attnlab.claims import Claim, Verdict
 from attnlab.core import Figure, Paper
 from attnlab.evidence import words
 from attnlab.lab import fingerprint
 from attnlab.lab.ledger import Ledger
 from attnlab.lab.plan import Request, everything_for, levels, origins
-from attnlab.report import hypotheses
-from attnlab.report.drawings import Drawn, draw
+from attnlab.report import decisions, hypotheses
+from attnlab.report.bibliography import entry
+from attnlab.report.drawings import Drawn, NotDrawn, draw, outcome_of, plain_json
+from attnlab.report.mathematics import formulas, mathml, plain_text, typeset
+from attnlab.report.news import news
+from attnlab.report.panels import panels
+from attnlab.report.pictures import glyph_sheet, inline
 from attnlab.report.verdicts import counts, cutoff_text, measured_and_more, news_first, verdicts
+
+BUNDLES = ("d3-7.9.0.min.js.gz", "plot-0.6.17.umd.min.js.gz")
+
+
+def _set(text: str) -> Markup:
+    return Markup(typeset(text))
+
 
 FILTERS = {
     "number": words.number,
@@ -28,7 +51,19 @@ FILTERS = {
     "rejected": lambda verdict: sum(c.outcome == "contradicted" for c in verdict.controls),
     "plain": lambda outcome: outcome.replace("_", " "),
     "owned": lambda part: words.owned(part.cutoff, part.owner),
+    "set": _set,
+    "bar": lambda hypothesis: Markup(decisions.hypothesis_bar(hypothesis)),
+    "strip": lambda tally: Markup(decisions.universe_strip(tally)),
 }
+
+
+@dataclass
+class _Sheet:
+    """What is gathered while the papers are laid out: letters of figures, data for the script."""
+
+    glyphs: dict[str, str] = field(default_factory=dict)
+    figures: dict[str, Any] = field(default_factory=dict)
+    frames: dict[str, Any] = field(default_factory=dict)
 
 
 def page(
@@ -43,18 +78,59 @@ def page(
 
     known = {verdict.id: verdict for verdict in found}
     pictures = {picture.figure.id: picture for picture in drawn}
-    template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    sheet = _Sheet()
+    shown = [_paper(paper, request, ledger, known, pictures, sheet) for paper in papers]
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(FILTERS)
-    return environment.from_string(template).render(
+    script = _asset("page.js")
+    bundles = {name: _bundle(name) for name in BUNDLES}
+    return environment.from_string(_asset("page.html")).render(
         version=__version__,
         stack=fingerprint.stack(),
         request=request,
         changes=", ".join(f"{k}={v}" for k, v in request.changes.items()),
-        papers=[_paper(paper, request, ledger, known, pictures) for paper in papers],
+        again=" ".join(f"--set {k}={v}" for k, v in request.changes.items()),
+        papers=shown,
+        style=Markup(_asset("page.css")),
+        script=Markup(script),
+        glyphs=Markup(glyph_sheet(sheet.glyphs)),
+        policy=Markup(
+            " ".join(
+                f"'sha256-{_hash(text)}'"
+                for text in (script, *(text for text, _ in bundles.values()))
+            )
+        ),
+        bundles={name: packed for name, (_, packed) in bundles.items()},
+        data=_packed(plain_json({"figures": sheet.figures, "frames": sheet.frames})),
     )
+
+
+# --- what a page is made of -------------------------------------------------------------------
+
+
+def _asset(name: str) -> str:
+    return files("attnlab.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _bundle(name: str) -> tuple[str, str]:
+    """A script of others: its text, and itself as the page carries it."""
+    data = files("attnlab.report").joinpath("vendor", name).read_bytes()
+    return gzip.decompress(data).decode(), base64.b64encode(data).decode()
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+
+
+def _hash(text: str) -> str:
+    """What the browser's policy knows a script by: no other one runs."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+# --- papers -----------------------------------------------------------------------------------
 
 
 def _paper(
@@ -62,51 +138,104 @@ def _paper(
     request: Request,
     ledger: Ledger,
     known: dict[str, Verdict],
-    pictures: dict[str, Drawn],
-) -> dict[str, Any]:
+    pictures: Mapping[str, Drawn],
+    sheet: _Sheet,
+) -> dict[str, object]:
     unknown = [claim for claim in paper.claims if claim.id not in known]
     known = known | {v.id: v for v in verdicts(unknown, request, ledger)}
     claims = {claim.id: claim for claim in paper.claims}
-    found = news_first(known[name] for name in claims)
-    tasks = everything_for((*paper.claims, *paper.figures), request)
+    found = [known[name] for name in claims]
+    latex = formulas(paper)
+    tasks = everything_for((*paper.claims, *paper.figures), request, ledger)
+    figures = [
+        _figure(figure, pictures.get(figure.id), known, request, ledger, sheet)
+        for figure in paper.figures
+    ]
     return {
         "paper": paper,
-        "claims": [(claims[verdict.id], verdict) for verdict in found],
-        "counts": counts(found),
+        "entry": entry(paper),
+        "news": [
+            (item, Markup(decisions.verdict_chart(item.claim, item.verdict)))
+            for item in news((claims[v.id], v) for v in found)
+        ],
+        "claims": [_claim(claims[v.id], v, paper, latex) for v in news_first(found)],
+        "counts": [(name, count) for name, count in counts(found) if count],
         "runs": len(tasks),
         "finished": len(ledger.finished(tasks)),
-        "figures": [
-            _figure(figure, pictures.get(figure.id) or draw(figure, request, ledger))
-            for figure in paper.figures
-        ],
+        "figures": figures,
+        "training": [f for f in figures if f["frames"]],
         "hypotheses": [(a, hypotheses.merged(r)) for a, r in hypotheses.table(paper, request)],
         "settings": [_settings(paper, cls, request) for cls in _settings_classes(paper)],
     }
 
 
-def _figure(figure: Figure, drawn: Drawn | None) -> dict[str, Any]:
-    image = None
-    if drawn is not None:
-        # An image element keeps the identifiers inside one SVG from clashing with another's.
-        data = base64.b64encode(drawn.svg.encode()).decode()
-        image = f"data:image/svg+xml;base64,{data}"
-    return {"figure": figure, "image": image}
+def _claim(
+    claim: Claim, verdict: Verdict, paper: Paper, latex: Mapping[str, str]
+) -> dict[str, object]:
+    formula = latex.get(claim.id)
+    return {
+        "claim": claim,
+        "verdict": verdict,
+        "formula": Markup(mathml(formula, display=True)) if formula else "",
+        "chart": Markup(decisions.verdict_chart(claim, verdict)),
+        "parts": {
+            part.name: Markup(decisions.part_chart(claim, part))
+            for reading in verdict.readings
+            for part in reading.parts
+        },
+        "figure": _figure_of(claim, paper),
+    }
+
+
+def _figure_of(claim: Claim, paper: Paper) -> Figure | None:
+    """The figure under the claim's id, else the first that reads the study of its first part."""
+    own = [figure for figure in paper.figures if figure.id == claim.id]
+    first = claim.parts[0].study
+    near = [figure for figure in paper.figures if first in figure.studies]
+    return next(iter((*own, *near)), None)
+
+
+def _figure(
+    figure: Figure,
+    drawn: Drawn | None,
+    known: Mapping[str, Verdict],
+    request: Request,
+    ledger: Ledger,
+    sheet: _Sheet,
+) -> dict[str, object]:
+    verdict = known.get(figure.id)
+    shown: dict[str, object] = {"figure": figure, "verdict": verdict, "frames": False}
+    try:
+        drawn = drawn or draw(figure, request, ledger, outcome_of(verdict))
+        svg = inline(drawn.svg, figure.id, plain_text(figure.title), sheet.glyphs)
+    except NotDrawn as why:
+        return {**shown, "image": None, "why": str(why)}
+    frames = drawn.data.get("frames")
+    if frames:
+        sheet.frames[figure.id] = frames
+    # What a figure of others draws may be like nothing that we know: then it is a picture only.
+    with suppress(TypeError, ValueError, LookupError, ArithmeticError):
+        sheet.figures[figure.id] = panels(drawn.picture)
+    return {**shown, "image": Markup(svg), "frames": bool(frames)}
+
+
+# --- settings ---------------------------------------------------------------------------------
 
 
 def _settings_classes(paper: Paper) -> list[type]:
     return list(dict.fromkeys(study.settings for study in paper.studies))
 
 
-def _settings(paper: Paper, settings: type, request: Request) -> dict[str, Any]:
+def _settings(paper: Paper, settings: type, request: Request) -> dict[str, object]:
     """Each setting with its origin, and the values that each study takes."""
     studies = [study for study in paper.studies if study.settings is settings]
     taken = {study.id: levels(study, request) for study in studies}
     rows = []
     for row in origins(settings):
         used = {
-            study: words.values_text(values[row["name"]])
+            study: words.values_text(values[row.name])
             for study, values in taken.items()
-            if values[row["name"]] != [row["default"]]
+            if values[row.name] != [row.default]
         }
-        rows.append({**row, "used": used})
-    return {"studies": studies, "rows": rows, "scale": request.scale}
+        rows.append({**row._asdict(), "used": used})
+    return {"studies": studies, "rows": rows, "scale": request.scale, "name": settings.__name__}

@@ -1,16 +1,15 @@
 """Everything about one id, as `show` prints it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from attnlab.claims import Assumption, Claim, Constant, Control, Fitted, Part, Reading, Route
-from attnlab.core import Figure, Study
+from attnlab.core import Design, Figure, Json, SettingValue, Study
 from attnlab.evidence.words import constant_text, owned, values_text
 from attnlab.lab.plan import Request, levels, origins
 from attnlab.lab.registry import Target
@@ -23,7 +22,7 @@ def show(target: Target, name: str, request: Request) -> Group:
     if name == target.paper.id:
         head = Text(f"{target.paper.title}\n{target.paper.reference}\n", style="bold")
         return Group(head, list_table([target.paper]))
-    parts: list[Any] = []
+    parts: list[RenderableType] = []
     for claim in target.claims:
         parts += _claim(claim)
     for figure in target.figures:
@@ -47,11 +46,11 @@ def _title(words: str) -> Text:
     return Text(f"{words}\n", style="bold underline")
 
 
-def _section(title: str, body: str) -> list[Any]:
+def _section(title: str, body: str) -> list[RenderableType]:
     return [Text(title, style="bold"), Padding(Text(body), (0, 0, 1, 2))] if body else []
 
 
-def _items(title: str, lines: Iterable[str]) -> list[Any]:
+def _items(title: str, lines: Iterable[str]) -> list[RenderableType]:
     """A section with an item a line, its second line indented."""
     found = list(lines)
     if not found:
@@ -62,7 +61,7 @@ def _items(title: str, lines: Iterable[str]) -> list[Any]:
     return [Text(title, style="bold"), Padding(grid, (0, 0, 1, 2))]
 
 
-def _claim(claim: Claim) -> list[Any]:
+def _claim(claim: Claim) -> list[RenderableType]:
     return [
         _title(f"claim {claim.id}: {claim.title}"),
         *_section("kind", claim.kind),
@@ -110,7 +109,7 @@ def _route(route: Route) -> str:
     return f"{route.name}: {how}{_where(route.part, route.changes)}"
 
 
-def _where(part: str, changes: Any) -> str:
+def _where(part: str, changes: Mapping[str, SettingValue]) -> str:
     words = [f"part {part}"] if part else []
     words += [f"with {', '.join(f'{k}={v}' for k, v in changes.items())}"] if changes else []
     return f" ({'; '.join(words)})" if words else ""
@@ -122,14 +121,14 @@ def _constant(constant: Constant | Fitted) -> str:
     return constant_text(constant)
 
 
-def _figure(figure: Figure) -> list[Any]:
+def _figure(figure: Figure) -> list[RenderableType]:
     return [
         _title(f"figure {figure.id}: {figure.title}"),
         *_section("caption", figure.caption),
     ]
 
 
-def _assumption(assumption: Assumption) -> list[Any]:
+def _assumption(assumption: Assumption) -> list[RenderableType]:
     return [
         _title(f"hypothesis {assumption.id}: {assumption.title}"),
         *_section("source", str(assumption.source)),
@@ -138,35 +137,46 @@ def _assumption(assumption: Assumption) -> list[Any]:
     ]
 
 
-def _study(study: Study, request: Request) -> list[Any]:
+def _study(study: Study, request: Request) -> list[RenderableType]:
     design = study.designs[request.scale]
     table = Table(box=None)
     for heading in ("setting", "symbol", "default", "here", "origin", "meaning"):
         table.add_column(heading)
     here = levels(study, request)
     for row in origins(study.settings):
-        values = here[row["name"]]
-        other = values_text(values) if values != [row["default"]] else ""
-        cells = (row["name"], row["symbol"], row["default"], other, row["origin"], row["help"])
+        values = here[row.name]
+        other = values_text(values) if values != [row.default] else ""
+        cells = (row.name, row.symbol, row.default, other, row.origin, row.help)
         table.add_row(*(Text(str(x)) for x in cells))
     choices = _items("choices that the paper leaves open", _choices(study, here))
-    runs = f"{len(design.cells)} cells x {design.trials} seeds at scale {request.scale}"
+    runs = f"{len(design.cells)} cells x {_seeds(design)} at scale {request.scale}"
     head = Text(f"study {study.id}: {study.summary} ({runs})", style="bold")
     return [head, Padding(table, (0, 0, 1, 2)), *choices]
 
 
-def _choices(study: Study, here: dict[str, list[Any]]) -> Iterable[str]:
+def _seeds(design: Design) -> str:
+    """How many seeds a cell has, or how they are found."""
+    if design.search is None:
+        return f"{design.trials} seeds"
+    sizes = design.search.sizes
+    return (
+        f"at most {design.search.most} seeds, {design.search.size} searched for "
+        f"from {sizes[0]} to {sizes[-1]}"
+    )
+
+
+def _choices(study: Study, here: dict[str, list[SettingValue]]) -> Iterable[str]:
     """Each open setting with the values that a reader could have chosen, and why."""
     for row in origins(study.settings):
-        others = [f"{k} ({why})" for k, why in row["alternatives"].items()]
+        others = [f"{k} ({why})" for k, why in row.alternatives.items()]
         if others:
-            yield f"{row['name']} = {values_text(here[row['name']])}; or {'; or '.join(others)}"
+            yield f"{row.name} = {values_text(here[row.name])}; or {'; or '.join(others)}"
 
 
 # --- JSON -------------------------------------------------------------------------------------
 
 
-def show_json(target: Target, request: Request) -> dict[str, Any]:
+def show_json(target: Target, request: Request) -> dict[str, Json]:
     """The same as data: claims, figures, hypotheses, and the studies with their settings."""
     items = (*target.claims, *target.figures)
     used = {s for item in items for s in item.studies} | {s.id for s in target.studies}
@@ -185,7 +195,7 @@ def show_json(target: Target, request: Request) -> dict[str, Any]:
     }
 
 
-def _claim_json(claim: Claim) -> dict[str, Any]:
+def _claim_json(claim: Claim) -> dict[str, Json]:
     texts = ("id", "kind", "title", "statement", "stated", "measured", "why", "notes")
     return {
         **{name: getattr(claim, name) for name in texts},
@@ -213,20 +223,25 @@ def _claim_json(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _study_json(study: Study, request: Request) -> dict[str, Any]:
+def _study_json(study: Study, request: Request) -> dict[str, Json]:
     design, here = study.designs[request.scale], levels(study, request)
     return {
         "id": study.id,
         "summary": study.summary,
         "scale": request.scale,
         "cells": len(design.cells),
-        "seeds": design.trials,
+        "seeds": design.search.most if design.search else design.trials,
+        "search": list(design.search.sizes) if design.search else None,
         "settings": [
             {
-                **{k: row[k] for k in ("name", "symbol", "default", "origin", "help")},
-                "values": here[row["name"]],
+                "name": row.name,
+                "symbol": row.symbol,
+                "default": row.default,
+                "origin": row.origin,
+                "help": row.help,
+                "values": here[row.name],
                 "alternatives": [
-                    {"value": value, "reason": why} for value, why in row["alternatives"].items()
+                    {"value": value, "reason": why} for value, why in row.alternatives.items()
                 ],
             }
             for row in origins(study.settings)

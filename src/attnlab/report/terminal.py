@@ -2,20 +2,21 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from attnlab.claims import Assumption, Claim, Verdict
-from attnlab.core import Bound, Paper
+from attnlab.core import Bound, Json, Paper
 from attnlab.evidence.words import met_text, miss_text, number, requirement
 from attnlab.lab.ledger import last_lines
+from attnlab.lab.ledger_rows import Failure, StudySummary
 from attnlab.lab.registry import assumptions
 from attnlab.report.hypotheses import Row, merged
+from attnlab.report.news import by_paper, news
 from attnlab.report.verdicts import counts, cutoff_text, measured_and_more, news_first
 
 COLOURS = {
@@ -28,7 +29,7 @@ COLOURS = {
 }
 
 
-def verdict_table(verdicts: Iterable[Verdict]) -> Group:
+def verdict_table(verdicts: Iterable[Verdict], *, counted: bool = True) -> Group:
     """A row per verdict, news first: stated, measured, cutoff; then a line of counts per paper."""
     found = list(verdicts)
     scale = found[0].scale if found else ""
@@ -39,14 +40,38 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Group:
         table.add_row(Text(verdict.outcome, style=COLOURS[verdict.outcome]), _claim_cell(verdict))
     papers = dict.fromkeys(verdict.id.partition(".")[0] for verdict in found)
     lines = [counts_line(p, [v for v in found if v.id.partition(".")[0] == p]) for p in papers]
-    return Group(table, *lines)
+    return Group(table, *(lines if counted else ()))
+
+
+MANY = 8
+"""Verdicts beyond which a table fills a screen, so that the news is told again below it."""
+
+
+def closing(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> Group:
+    """What a command ends with: the news in a few lines, then the table, then the counts."""
+    told, many = news_lines(claims, verdicts), len(verdicts) > MANY
+    return Group(told, verdict_table(verdicts, counted=not many), *([told] if many else ()))
+
+
+def news_lines(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> Group:
+    """What a colleague should know, three lines a paper, and its counts."""
+    parts: list[RenderableType] = []
+    for paper, pairs in by_paper(claims, verdicts).items():
+        for item in news(pairs):
+            grid = Table.grid(padding=(0, 1, 0, 0))
+            name = item.claim.id.partition(".")[2]
+            sentence = Text.assemble((name, "bold"), f": {item.sentence}")
+            grid.add_row(Text("●", style=COLOURS[item.verdict.outcome]), sentence)
+            parts.append(grid)
+        parts.append(counts_line(paper, [verdict for _, verdict in pairs]))
+    return Group(*parts)
 
 
 def counts_line(paper: str, verdicts: Sequence[Verdict]) -> Text:
     """How many verdicts of each outcome a paper has, on one line."""
     named = [(f"{n} {o}", COLOURS[o]) for o, n in counts(verdicts) if n]
     plural = "claim" if len(verdicts) == 1 else "claims"
-    pieces: list[Any] = [f"{paper}: {len(verdicts)} {plural}"]
+    pieces: list[str | tuple[str, str]] = [f"{paper}: {len(verdicts)} {plural}"]
     for words in named:
         pieces += [", " if len(pieces) > 1 else ": ", words]
     return Text.assemble(*pieces)
@@ -95,7 +120,7 @@ def list_table(papers: Iterable[Paper]) -> Group:
     return Group(*parts)
 
 
-def list_json(papers: Iterable[Paper]) -> dict[str, list[dict[str, Any]]]:
+def list_json(papers: Iterable[Paper]) -> dict[str, Json]:
     """Every id, as `list --json` prints it."""
     papers = list(papers)
     return {
@@ -127,7 +152,7 @@ def list_json(papers: Iterable[Paper]) -> dict[str, list[dict[str, Any]]]:
 
 def hypotheses_table(rows: Iterable[tuple[Assumption, Sequence[Row]]]) -> Group:
     """Every condition of each assumption: at the paper's settings, and at our studies' worst."""
-    parts: list[Any] = []
+    parts: list[RenderableType] = []
     for assumption, found in rows:
         head = Text.assemble((assumption.id, "bold"), f" {_titled(assumption)}")
         table = Table(box=None)
@@ -165,26 +190,26 @@ def bounds_table(name: str, rows: Iterable[Bound]) -> Table:
     return table
 
 
-def ledger_table(rows: Iterable[dict[str, Any]]) -> Table:
+def ledger_table(rows: Iterable[StudySummary]) -> Table:
     """The state of a ledger, a row per study."""
     table = Table(title="records by study", title_justify="left")
     for heading in ("study", "current", "stale", "diverged", "runs made", "attempts", "seconds"):
         table.add_column(heading, justify="left" if heading in ("study", "attempts") else "right")
     for row in rows:
-        attempts = ", ".join(f"{count} {kind}" for kind, count in row["attempts"].items()) or "–"
-        numbers = [str(row[k]) for k in ("current", "stale", "diverged", "runs")]
-        table.add_row(escape(row["study"]), *numbers, attempts, f"{row['seconds']:.1f}")
+        attempts = ", ".join(f"{count} {kind}" for kind, count in row.attempts.items()) or "–"
+        numbers = map(str, (row.current, row.stale, row.diverged, row.runs))
+        table.add_row(escape(row.study), *numbers, escape(attempts), f"{row.seconds:.1f}")
     return table
 
 
-def failures_table(rows: Iterable[dict[str, Any]]) -> Table:
+def failures_table(rows: Iterable[Failure]) -> Table:
     """Why attempts gave no record, a row each: the error and the end of its traceback."""
     table = Table(title="attempts that gave no record", title_justify="left")
     for heading in ("study", "seed", "how", "why"):
         table.add_column(heading, overflow="fold")
     for row in rows:
-        why = last_lines(row["message"], 4)
-        table.add_row(escape(row["study"]), str(row["seed"]), row["kind"], escape(why))
+        why = last_lines(row.message, 4)
+        table.add_row(*map(escape, (row.study, str(row.seed), row.kind, why)))
     return table
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from attnlab.claims import (
     NEWS_FIRST,
@@ -18,8 +17,9 @@ from attnlab.claims import (
     Tally,
     Verdict,
 )
+from attnlab.core import Json
 from attnlab.evidence.court import judge
-from attnlab.evidence.words import effect_text, owned
+from attnlab.evidence.words import effect_text, number_or_word, owned
 from attnlab.lab import multiverse
 from attnlab.lab.ledger import Ledger
 from attnlab.lab.plan import Request, records_for, variant_records
@@ -81,7 +81,7 @@ def measured_and_more(verdict: Verdict) -> tuple[str, str]:
 # --- JSON -------------------------------------------------------------------------------------
 
 
-def as_json(verdict: Verdict) -> dict[str, Any]:
+def as_json(verdict: Verdict) -> dict[str, Json]:
     """The verdict as the command line's `--json` prints it."""
     return {
         "id": verdict.id,
@@ -113,27 +113,27 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _universes(found: Tally | None) -> dict[str, Any] | None:
+def _universes(found: Tally | None) -> dict[str, Json] | None:
     if found is None:
         return None
     return {
         "verdict": found.outcome,
         "reason": found.reason,
         "flips": found.flips or None,
-        "counts": dict(found.counts),
+        "counts": {**found.counts},
         "levels": [
-            {"setting": x.factor, "level": x.level, "counts": dict(x.counts)} for x in found.levels
+            {"setting": x.factor, "level": x.level, "counts": {**x.counts}} for x in found.levels
         ],
     }
 
 
-def hypothesis_json(hypothesis: Hypothesis) -> dict[str, Any]:
+def hypothesis_json(hypothesis: Hypothesis) -> dict[str, Json]:
     """One condition with its numbers."""
     met = hypothesis.met
     return {
         "name": hypothesis.name,
-        "value": _finite(hypothesis.value),
-        "threshold": _finite(hypothesis.threshold),
+        "value": number_or_word(hypothesis.value),
+        "threshold": number_or_word(hypothesis.threshold),
         "relation": hypothesis.relation,
         "met": None if met is None else bool(met),
         "factor": _finite(hypothesis.factor),
@@ -146,7 +146,7 @@ def _finite(value: float | None) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-def effect_json(effect: Effect | None) -> dict[str, Any] | None:
+def effect_json(effect: Effect | None) -> dict[str, Json] | None:
     """An effect with its numbers."""
     if effect is None:
         return None
@@ -159,7 +159,7 @@ def _numbers(effect: Effect | None) -> dict[str, float | None]:
     }
 
 
-def _reading(reading: ReadingResult) -> dict[str, Any]:
+def _reading(reading: ReadingResult) -> dict[str, Json]:
     return {
         "name": reading.name,
         "verdict": reading.outcome,
@@ -171,7 +171,7 @@ def _reading(reading: ReadingResult) -> dict[str, Any]:
     }
 
 
-def _part(part: PartResult) -> dict[str, Any]:
+def _part(part: PartResult) -> dict[str, Json]:
     return {
         "name": part.name,
         "verdict": part.outcome,
@@ -181,7 +181,7 @@ def _part(part: PartResult) -> dict[str, Any]:
     }
 
 
-def _route(route: RouteResult | None) -> dict[str, Any] | None:
+def _route(route: RouteResult | None) -> dict[str, Json] | None:
     if route is None:
         return None
     quantity = route.effect.name if route.effect else None
@@ -194,7 +194,7 @@ def _route(route: RouteResult | None) -> dict[str, Any] | None:
     }
 
 
-def _informative(informative: Informative | None) -> dict[str, Any] | None:
+def _informative(informative: Informative | None) -> dict[str, Json] | None:
     if informative is None:
         return None
     return {
@@ -206,6 +206,6 @@ def _informative(informative: Informative | None) -> dict[str, Any] | None:
     }
 
 
-def _constant(constant: Constant) -> dict[str, Any]:
+def _constant(constant: Constant) -> dict[str, Json]:
     numbers = {end: _finite(getattr(constant, end)) for end in ("value", "low", "high")}
     return {"name": constant.name, "kind": constant.kind, **numbers}

@@ -22,9 +22,10 @@ from attnlab.evidence.fixtures import step_trials
 from attnlab.evidence.laws import AtMost, Between, Equal, Monotone, Power, Share
 from attnlab.evidence.paired_laws import Paired
 from attnlab.evidence.statement import statement
-from attnlab.evidence.threshold_laws import Sufficient
+from attnlab.evidence.threshold_laws import Sufficient, Threshold
 from attnlab_toy import scalars, theory
 from attnlab_toy.settings import ToySettings
+from attnlab_toy.studies import CURVATURES
 
 MIDPOINT = Control("midpoint", "a second-order integrator", changes={"method": "midpoint"})
 ROUNDING = Equal(0.0, 1e-12)
@@ -224,6 +225,7 @@ SCALINGS = (
             )
         },
         routes=(Route("other normal numbers", compute=theory.fresh_normals),),
+        headline="The squared norm is {value} d {interval}, and {route} d by another generator.",
     ),
     statement(
         "toy.theorem_4",
@@ -350,6 +352,8 @@ PROBABILITIES = (
 DECAYS = tuple(ToySettings(curvature=rate, spread=0.2) for rate in (1.0, 0.5, 0.25, 0.125))
 ASKED = Axis("1 / lambda", lambda cell: 1 / cell.curvature)
 
+ARRIVAL_LAW = Threshold(Power(ASKED, 1.0, tolerance=0.2), size="horizon")
+
 OTHERS = (
     statement(
         "toy.proposition_1",
@@ -374,6 +378,35 @@ OTHERS = (
                 replace(r, values={"start": 1.0, "distance": 1.0 - r["success"]})
                 for r in step_trials(
                     "toy.decay", DECAYS, lambda cell: NEEDED / cell.curvature, size="horizon"
+                )
+            )
+        ),
+    ),
+    statement(
+        "toy.theorem_9",
+        "scaling",
+        title="The time to arrive goes like 1 / lambda",
+        statement="The time after which a hundredth of the distance is left goes like 1 / lambda.",
+        source=Source("3", "Theorem 9", 5),
+        stated="exponent 1 in 1 / lambda",
+        measured="The horizon at which half of the runs arrive, found by a sequential design.",
+        why="ours: a fifth",
+        parts=(
+            Part("time", "arrival", scalars.ARRIVED, ARRIVAL_LAW, path="lambda from 1 to 1/32"),
+        ),
+        controls=(
+            Control(
+                "a square",
+                "the time goes like lambda^-2",
+                "time",
+                law=Threshold(Power(ASKED, 2.0, tolerance=0.2), size="horizon"),
+            ),
+        ),
+        positive=Fixture(
+            records=lambda: Records(
+                replace(r, values={"start": 1.0, "distance": 1.0 - r["success"]})
+                for r in step_trials(
+                    "toy.arrival", CURVATURES, lambda c: 5 / c.curvature, size="horizon"
                 )
             )
         ),

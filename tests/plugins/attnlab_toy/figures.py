@@ -1,6 +1,9 @@
 """The toy paper's figure."""
 
+import numpy as np
+
 from attnlab.core import Figure, Records
+from attnlab.plotting import Film
 
 
 def draw_gap(records: Records):
@@ -20,7 +23,37 @@ def draw_gap(records: Records):
     return drawing, data
 
 
+def draw_descent(records: Records):
+    """One run along its steps, in closed form: three coordinates that shrink alike."""
+    from attnlab.plotting import canvas, frame_bars, frame_curves, frame_map, frame_points, frames
+
+    first = records[0]
+    steps = np.unique(np.round(np.geomspace(1, first.cell.steps, 12)).astype(int))
+    left = float(first["start"]) * float(first["factor"]) ** steps
+    way = np.array([1.0, -0.5, 0.25])
+    drawing, ((panel,),) = canvas(1, 1)
+    panel.loglog(steps, left, label="distance left")
+    panel.set(xlabel="step", ylabel="distance")
+    at = left[:, None] * way
+    shown = frames(
+        "step",
+        steps,
+        frame_map("products of coordinates", at[:, :, None] * at[:, None], "abc", "abc"),
+        frame_points("coordinates", at, at[:, ::-1], ("forwards", "backwards"), ("+", "-", "+")),
+        frame_bars("coordinates", ("first", "second", "third"), at),
+        frame_curves("distance", {"left": left}),
+    )
+    return drawing, {"step": steps.tolist(), "left": left.tolist(), "frames": shown}
+
+
 FIGURES = (
+    Film(
+        id="toy.training",
+        title="Descent, step by step",
+        caption="One run: every coordinate shrinks by 1 - eta lambda a step.",
+        studies=("toy.descent",),
+        draw=draw_descent,
+    ),
     Figure(
         id="toy.figure_1",
         title="Descent against flow",

@@ -1,10 +1,18 @@
 """The designs of the toy paper's studies."""
 
 from attnlab.core import Design, Study
+from attnlab.evidence.sequential import ThresholdSearch
+from attnlab_toy.scalars import ARRIVED
 from attnlab_toy.settings import ToySettings, resolve
 
 
-def _study(name: str, summary: str, cells: tuple[ToySettings, ...], trials: int) -> Study:
+def _study(
+    name: str,
+    summary: str,
+    cells: tuple[ToySettings, ...],
+    trials: int,
+    timeout: float = 8.0,
+) -> Study:
     return Study(
         id=f"toy.{name}",
         summary=summary,
@@ -13,20 +21,43 @@ def _study(name: str, summary: str, cells: tuple[ToySettings, ...], trials: int)
         designs={
             "smoke": Design(cells, trials),
             "quick": Design(cells, 2 * trials),
-            "paper": Design(cells, 10 * trials),
+            # figure_1 then makes 500 runs, which the kill test counts.
+            "paper": Design(cells, 25 * trials // 2),
         },
         cost=lambda cell: 0.02 + cell.sleep,
         resolve=resolve,
-        timeout=8.0,
+        timeout=timeout,
     )
 
 
+CURVATURES = tuple(ToySettings(curvature=2.0**-k, spread=0.2) for k in range(6))
+ARRIVAL = ThresholdSearch(
+    sizes=tuple(2.0 ** (k / 2) for k in range(2, 19)),
+    first=(8.0, 128.0),
+    width=1.8,
+    most=40,
+    size="horizon",
+    success=ARRIVED,
+)
+
 STUDIES = (
+    Study(
+        id="toy.arrival",
+        summary="how long it takes to come near, over the curvature, by a search",
+        settings=ToySettings,
+        run="attnlab_toy.runs:descend",
+        designs={
+            scale: Design(CURVATURES, 4, search=ARRIVAL) for scale in ("smoke", "quick", "paper")
+        },
+        cost=lambda cell: 0.02 + cell.sleep,
+        resolve=resolve,
+    ),
     _study(
         "descent",
         "the step size over a factor of 32",
         tuple(ToySettings(eta=2.0**-k) for k in (3, 4, 5, 6, 8)),
         trials=4,
+        timeout=60.0,
     ),
     _study(
         "start",

@@ -17,7 +17,7 @@ NOISY = stored("noisy", "the noisy value")
 
 @dataclass(frozen=True)
 class OpenSettings:
-    """A value that follows the step, and two choices that change nothing."""
+    """A value that follows the step, and two choices that its mean does not depend on."""
 
     step: float = setting(
         0.5,
@@ -26,16 +26,20 @@ class OpenSettings:
         alternatives={0.2: "a small one", 1.0: "a large one"},
     )
     order: Literal["shuffled", "fixed"] = setting(
-        "shuffled", origin="inferred", help="without effect", alternatives={"fixed": "as good"}
+        "shuffled", origin="inferred", help="of no account", alternatives={"fixed": "as good"}
     )
-    batch: int = setting(20, origin="ours", help="without effect", alternatives={5: "as good"})
+    batch: int = setting(20, origin="ours", help="of no account", alternatives={5: "as good"})
 
 
 def run(cell: OpenSettings, key: Key) -> Result:
     """Draw the values."""
     draw = np.random.default_rng(key.words("open"))
+    size = (20 / cell.batch) ** 0.25 * (1.0 if cell.order == "shuffled" else -1.0)
     return Result(
-        {"value": cell.step + 0.1 * draw.normal(), "noisy": cell.step + 30 * draw.normal()}
+        {
+            "value": cell.step + 0.1 * size * draw.normal(),
+            "noisy": cell.step + 30 * size * draw.normal(),
+        }
     )
 
 

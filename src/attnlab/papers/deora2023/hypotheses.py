@@ -7,32 +7,34 @@ reads a claim's records: their targets and step sizes against a theorem's condit
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from attnlab.claims import Assumption, Hypothesis, HypothesisTable, Source
 from attnlab.core import Record, Records
-from attnlab.papers.deora2023.scalars import target_of
+from attnlab.papers.deora2023.scalars.promises import target_of
+from attnlab.papers.deora2023.settings.mixture import MixtureSettings
 from attnlab.papers.deora2023.theory import conditions, margins
 from attnlab.papers.deora2023.theory.conditions import GoodStart, Proof, Theorem
+from attnlab.papers.deora2023.theory.real import log
 
 DELTA = 0.1
 """The probability of failure where a study does not set one."""
 
 
-def _is_mixture(cell: Any) -> bool:
-    return hasattr(cell, "mixture")
+def _is_mixture(cell: object) -> TypeGuard[MixtureSettings]:
+    return isinstance(cell, MixtureSettings)
 
 
-def first_phase(cell: Any) -> float:
+def first_phase(cell: MixtureSettings) -> float:
     """P of Lemma 2."""
     delta = getattr(cell, "delta", DELTA)
     return margins.first_phase_bound(cell.mixture().R, cell.n1, delta) if cell.n1 else 0.0
 
 
-def printed_start(cell: Any) -> GoodStart:
+def printed_start(cell: MixtureSettings) -> GoodStart:
     """B_2, B_Phi and gamma of Proposition 2 as printed, where B_2 and B_Phi can be below 1."""
     P, sizes = first_phase(cell), cell.mixture()
-    spread = (2 * margins.log(cell.n / getattr(cell, "delta", DELTA))) ** 0.5
+    spread = (2 * log(cell.n / getattr(cell, "delta", DELTA))) ** 0.5
     return GoodStart(
         cell.T**0.5 * (cell.S + P),
         cell.T * sizes.R * (cell.S + P) * spread,
@@ -40,13 +42,13 @@ def printed_start(cell: Any) -> GoodStart:
     )
 
 
-def good_start(cell: Any) -> GoodStart:
+def good_start(cell: MixtureSettings) -> GoodStart:
     """The same as Definition 1 wants them: at least 1."""
     start = printed_start(cell)
     return GoodStart(max(1.0, start.B_2), max(1.0, start.B_Phi), start.gamma)
 
 
-def bounded_data(cell: Any) -> tuple[Hypothesis, ...]:
+def bounded_data(cell: object) -> tuple[Hypothesis, ...]:
     """Assumption 1: R, which the bounds need to be at least 1."""
     if not _is_mixture(cell):
         return ()
@@ -55,7 +57,7 @@ def bounded_data(cell: Any) -> tuple[Hypothesis, ...]:
     )
 
 
-def mixture(cell: Any) -> tuple[Hypothesis, ...]:
+def mixture(cell: object) -> tuple[Hypothesis, ...]:
     """Assumption 3: room for the patterns and for the noise along them; Proposition 3's level."""
     if not _is_mixture(cell):
         return ()
@@ -69,7 +71,7 @@ def mixture(cell: Any) -> tuple[Hypothesis, ...]:
     )
 
 
-def good_initialisation(cell: Any) -> tuple[Hypothesis, ...]:
+def good_initialisation(cell: object) -> tuple[Hypothesis, ...]:
     """Definition 1 by Proposition 2: its constants, and a positive margin."""
     if not _is_mixture(cell):
         return ()
@@ -81,13 +83,14 @@ def good_initialisation(cell: Any) -> tuple[Hypothesis, ...]:
     )
 
 
-def _horizon(cell: Any) -> float | None:
+def _horizon(cell: object) -> float | None:
     """1/epsilon of the target: from epsilon, or from the number of steps."""
     if not _is_mixture(cell) or not hasattr(cell, "H"):
         return None
-    if hasattr(cell, "epsilon"):
-        return 1 / cell.epsilon
-    return float(cell.K) if getattr(cell, "K", 1) > 1 else None
+    epsilon, K = getattr(cell, "epsilon", None), getattr(cell, "K", 1)
+    if epsilon is not None:
+        return 1 / epsilon
+    return float(K) if K > 1 else None
 
 
 def realisability(cell: Any) -> tuple[Hypothesis, ...]:

@@ -2,13 +2,12 @@
 
 from dataclasses import asdict
 
-from attnlab.core import BoundsTable, Paper
+from attnlab.core import Bench, BoundsTable, Paper
 from attnlab.papers.li2023.claims import CLAIMS
 from attnlab.papers.li2023.figures import FIGURES
 from attnlab.papers.li2023.hypotheses import HYPOTHESES
-from attnlab.papers.li2023.settings import BoundsSettings
 from attnlab.papers.li2023.studies import STUDIES
-from attnlab.papers.li2023.theory.bounds import bounds
+from attnlab.papers.li2023.theory.bounds import BoundsSettings, bounds
 
 PAPER = Paper(
     id="li2023",
@@ -21,4 +20,5 @@ PAPER = Paper(
     hypotheses=HYPOTHESES,
     # Rebuilt, because the command line's own class does not check the numbers.
     bounds=BoundsTable(BoundsSettings, lambda sizes: bounds(BoundsSettings(**asdict(sizes)))),
+    bench=Bench("li2023.figure_1a", "attnlab.papers.li2023.runs.bench:prepare"),
 )

@@ -222,3 +222,14 @@ HYPOTHESES = HypothesisTable(
     ),
     printed=PRINTED,
 )
+
+
+def _of_trainings(assumption: Assumption) -> Assumption:
+    """The assumption where it says something: a study on another paper's data has no row."""
+    rows = assumption.rows
+    return replace(
+        assumption, rows=lambda cell: rows(cell) if isinstance(cell, TrainingSettings) else ()
+    )
+
+
+HYPOTHESES = replace(HYPOTHESES, assumptions=tuple(map(_of_trainings, HYPOTHESES.assumptions)))

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from attnlab.core import BoundsTable, Paper
+from attnlab.core import Bench, BoundsTable, Paper
 from attnlab.papers.yang2024.claims import CLAIMS
 from attnlab.papers.yang2024.figures import FIGURES
 from attnlab.papers.yang2024.hypotheses import HYPOTHESES
@@ -20,4 +20,5 @@ PAPER = Paper(
     figures=FIGURES,
     bounds=BoundsTable(BoundsSettings, lambda sizes: bounds(**asdict(sizes))),
     hypotheses=HYPOTHESES,
+    bench=Bench("yang2024.appendix_a", "attnlab.papers.yang2024.runs.bench:prepare"),
 )

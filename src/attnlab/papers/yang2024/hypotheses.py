@@ -5,32 +5,31 @@ checked run by run (`claims.common.drawn_hypotheses`).
 """
 
 import math
-from typing import Any
 
 from attnlab.claims import Assumption, Hypothesis, HypothesisTable, Source
-from attnlab.papers.yang2024.auxiliary_settings import ClassSettings
-from attnlab.papers.yang2024.settings import TrainingSettings
-from attnlab.papers.yang2024.studies import LITERAL, MATCHING
+from attnlab.papers.yang2024.settings import ClassSettings, TrainingSettings
+from attnlab.papers.yang2024.studies.training import LITERAL, MATCHING
 from attnlab.papers.yang2024.theory import conditions
-from attnlab.papers.yang2024.theory.conditions import Sizes
+from attnlab.papers.yang2024.theory.sizes import StatedSizes
 
 
-def sizes_of(cell: Any) -> Sizes | None:
+def sizes_of(cell: object) -> StatedSizes | None:
     """The sizes and deviations of a cell, if it has a training set."""
     if isinstance(cell, ClassSettings):
-        d = 3 + round(cell.n * (cell.L - 7 / 3))
-        return Sizes.of_theory(cell.n, cell.L, d, cell.m, cell.m1, cell.c0)
+        return StatedSizes.of_theory(cell.n, cell.L, cell.vocabulary, cell.m, cell.m1, cell.c0)
     if not isinstance(cell, TrainingSettings):
         return None
     d = cell.vocabulary
     if cell.weights == "theory":
-        return Sizes.of_theory(cell.n, cell.L, d, cell.m, cell.m1, cell.c0)
+        return StatedSizes.of_theory(cell.n, cell.L, d, cell.m, cell.m1, cell.c0)
     # Fan-in is d for the embeddings and m for the neurons; see models.linear_mlp_initialisation.
     gain = math.sqrt(1 / 3) if cell.weights == "linear_default" else math.sqrt(2)
-    return Sizes(cell.n, cell.L, d, cell.m, cell.m1, gain / math.sqrt(d), gain / math.sqrt(cell.m))
+    return StatedSizes(
+        cell.n, cell.L, d, cell.m, cell.m1, gain / math.sqrt(d), gain / math.sqrt(cell.m)
+    )
 
 
-def _definition_2_1(cell: Any) -> tuple[Hypothesis, ...]:
+def _definition_2_1(cell: object) -> tuple[Hypothesis, ...]:
     sizes = sizes_of(cell)
     if sizes is None:
         return ()
@@ -41,7 +40,7 @@ def _definition_2_1(cell: Any) -> tuple[Hypothesis, ...]:
     )
 
 
-def _assumption_2_3(cell: Any) -> tuple[Hypothesis, ...]:
+def _assumption_2_3(cell: object) -> tuple[Hypothesis, ...]:
     sizes = sizes_of(cell)
     if sizes is None:
         return ()
@@ -54,7 +53,7 @@ def _assumption_2_3(cell: Any) -> tuple[Hypothesis, ...]:
     )
 
 
-def _condition_1(cell: Any) -> tuple[Hypothesis, ...]:
+def _condition_1(cell: object) -> tuple[Hypothesis, ...]:
     sizes = sizes_of(cell)
     return () if sizes is None else conditions.condition_1(sizes)
 

@@ -1,6 +1,7 @@
 """The statements of deora2023, by section of the paper; ours are in findings and section_7."""
 
 from attnlab.claims import Claim
+from attnlab.papers.deora2023.claims.combinations import COMBINATIONS
 from attnlab.papers.deora2023.claims.findings import FINDINGS
 from attnlab.papers.deora2023.claims.section_3 import SECTION_3
 from attnlab.papers.deora2023.claims.section_4 import SECTION_4
@@ -17,4 +18,5 @@ CLAIMS: tuple[Claim, ...] = (
     *SECTION_6_2_ALL,
     *FINDINGS,
     *SECTION_7,
+    *COMBINATIONS,
 )

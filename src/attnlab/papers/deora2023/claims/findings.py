@@ -1,12 +1,13 @@
 """Findings of ours: the tightened theorems, and what the figures show."""
 
 from attnlab.claims import Control, Part, Source
-from attnlab.evidence.laws import ROUNDING, AtLeast, AtMost, Equal, Power
+from attnlab.evidence.laws import ROUNDING, AtLeast, AtMost, Between, Equal, Power
 from attnlab.evidence.statement import statement
-from attnlab.papers.deora2023 import scalars
-from attnlab.papers.deora2023.claims import section_4
+from attnlab.papers.deora2023.claims import section_4, section_6_1, section_6_2
 from attnlab.papers.deora2023.hypotheses import theorem_hypotheses
-from attnlab.papers.deora2023.scalars import scalar
+from attnlab.papers.deora2023.scalars import promises
+from attnlab.papers.deora2023.scalars.margins import WRONG_LINEAR_RULE, WRONG_ORDER_RULE
+from attnlab.papers.deora2023.scalars.words import scalar
 
 SHUFFLED = Control("shuffled labels", "the labels are fair coins", changes={"labels": "shuffled"})
 BOUND = AtMost(1 + ROUNDING)
@@ -17,6 +18,7 @@ def _several(cell) -> bool:
     return cell.H >= 10
 
 
+DISTINCT = "a thousand random heads that all differ (H = 1000, T = 24, K = 20)"
 TIGHTENED_1 = statement(
     "deora2023.finding_tightened_theorem_1", "finding",
     title="Theorem 1 under tightened conditions", source=Source("4.1", "Theorem 1"),
@@ -24,24 +26,25 @@ TIGHTENED_1 = statement(
     statement="Theorem 1's bounds hold under conditions with our sharp betas, 169/24 in place of "
         "18 and, for equal heads, no head moving farther than D over the root of their number; "
         "beta_2 at the iterates stays below our rho.",
-    measured=f"On {section_4.PATHS}: the theorem's quotients, and beta_2 over our rho.",
-    why="The theorem's own bounds; on explicit heads (4) is a fiftieth of the loss at the start.",
-    parts=(*section_4.THEOREM_1_PARTS,
-        Part("says something [explicit]", "explicit", scalars.quotient("loss_bound",
-            "target_start_loss", "bound (4) over the loss at the start",
-            exact="no noise: target and step are those of the mixture's support"), AtMost(1.0)),
-        Part("rho_k [paths]", "paths", scalar("rho_k_over_rho_symmetric"), BOUND)),
-    controls=(*section_4.RATE_CONTROLS,
+    measured=f"On {section_6_1.PATHS}, and on {DISTINCT}: the theorem's quotients, (4) over the "
+        "loss at the start, and beta_2 over our rho.",
+    why="The theorem's own bounds.",
+    parts=(*section_4.theorem_1_parts("paths", "distinct"),
+        *(Part(f"says something [{study}]", study, promises.PROMISED_LOSS, AtMost(1.0))
+            for study in ("paths", "distinct")),
+        Part("rho_k [paths]", "paths", scalar("rho_k_over_rho_symmetric"), BOUND),
+        Part("rho_k [distinct]", "distinct", scalar("rho_k_over_rho_sharp"), BOUND)),
+    controls=(*section_4.rate_controls("paths"),
         Control("a thousandth of rho", "our rho over 1000", part="rho_k [paths]",
             law=AtMost(0.001)),
         Control("below a thousandth", "(4) is below a thousandth of the start's loss",
-            part="says something [explicit]", law=AtMost(0.001))),
+            part="says something [distinct]", law=AtMost(0.001))),
     positive={**section_4.RATE_VALUES, "loss_bound": 0.3, "target_start_loss": 0.7},
     hypotheses=theorem_hypotheses(1),
-    notes="Not the paper's theorem: its own constants ask for 10^4 to 10^7 times as many heads, "
-        "see theorem_1. Signs are balanced here, where the paper draws them. On the collapsed "
-        "paths (4) is between 0.9 and 4 times the loss at the start: it says something on some "
-        "only.",
+    notes="Not the paper's theorem: its own constants ask for 10^2 to 10^6 times as many heads and "
+        "10^4 times as many steps, see theorem_1. The proof is in docs/deora2023.md. T = 24 was "
+        "taken so that (4) says something with a thousand heads: fewer places need more of them. "
+        "That weights move by 4D says as much here as descent does (0.9 to 1.4 of it): no part.",
 )  # fmt: skip
 
 TIGHTENED_2 = statement(
@@ -51,14 +54,13 @@ TIGHTENED_2 = statement(
     statement="Under our conditions for equal heads (14.43 in place of 72) the expected gap is "
         "below (4/n)(2 K L(theta) + 9 D^2/(4 eta)), and the mean leave-one-out distance below its "
         "bound.",
-    measured=f"{section_4.LEFT_OUT}. Gap, leave-one-out gap and mean distance over their bounds.",
-    why="The theorem's own bounds. (5) is below log 2 from n = 3,000 on.",
-    parts=(*section_4.GAP_PARTS,
+    measured=f"{section_6_2.BOTH}. Gap, leave-one-out gap and mean distance over their bounds.",
+    why="The theorem's own bounds. (5) is below the loss at the start from n = 1,000 on.",
+    parts=(*section_4.gap_parts("atoms", "noisy"),
         *(Part(f"stability [{s}]", s, STABLE, AtMost(1.0)) for s in ("atoms", "noisy")),
-        Part("says something", "atoms", scalars.quotient("gap_bound", "target_start_loss",
-            "bound (5) over the loss at the start"), AtMost(1.0), cells=lambda c: c.n >= 10000,
-            path="n at least 10,000")),
-    controls=(*section_4.GAP_CONTROLS,
+        Part("says something", "atoms", promises.PROMISED_GAP, AtMost(1.0), cells=lambda c: c.n >=
+            1000, path="n at least 1,000")),
+    controls=(*section_4.gap_controls("atoms"),
         Control("stability like 1/n^2", "1/n^2 in place of 1/n", part="stability [atoms]",
             scalar=scalar("apart_over_bound_squared")),
         Control("below a thousandth", "(5) is below a thousandth of it", part="says something",
@@ -66,7 +68,7 @@ TIGHTENED_2 = statement(
     positive={**section_4.GAP_VALUES, "apart_over_bound_squared": 10.0, "gap_bound": 0.3,
         "target_start_loss": 0.7},
     hypotheses=theorem_hypotheses(2),
-    notes="Not the paper's theorem, see theorem_2. The gap is a ten-thousandth of its bound.",
+    notes="Not the paper's theorem, see theorem_2. The gap is a thousandth of its bound.",
 )  # fmt: skip
 
 TIGHTENED_COROLLARY = statement(
@@ -120,9 +122,9 @@ MARGIN_RULE = statement(
     parts=(Part("attention and NTK", "margin_formulas", scalar("order_rule_fails"), AtMost(0.0)),
         Part("NTK and linear", "margin_formulas", scalar("linear_rule_fails"), AtMost(0.0))),
     controls=(Control("zeta for zeta^2", "the first rule with zeta in place of zeta^2",
-            part="attention and NTK", scalar=scalars.WRONG_ORDER_RULE),
+            part="attention and NTK", scalar=WRONG_ORDER_RULE),
         Control("always", "gamma_* is never below gamma_lin", part="NTK and linear",
-            scalar=scalars.WRONG_LINEAR_RULE)),
+            scalar=WRONG_LINEAR_RULE)),
     positive={"order_rule_fails": 0.0, "linear_rule_fails": 0.0, "gamma_star": 0.9, "gamma_linear":
         1.0},
 )  # fmt: skip
@@ -193,17 +195,48 @@ ATTENTION_MASS = statement(
 REQUIRED_HEADS = statement(
     "deora2023.required_heads", "finding", title="What Theorem 1 demands, by constants",
     source=Source("4.1", "equation 3"), stated="ours: H demanded by either",
-    statement="The paths of 10^7 and 10^8 heads meet Theorem 1 with tight constants for equal "
-        "heads, and are far from what section 6.1's own constants demand.",
+    statement="Paths of 10^8 heads meet Theorem 1 with tight constants for equal heads by far, and "
+        "miss what section 6.1's own constants demand for the same targets.",
     measured="The H demanded over the H of the run, with our constants and with section 6.1's.",
-    why="Met is at most 1. Ours: far is a factor of 1000.",
-    parts=(Part("ours", "paths", scalar("heads_symmetric_over_H"), AtMost(1.0)),
-        Part("section 6.1", "paths", scalar("heads_corrected_over_H"), AtLeast(1000.0, owner="ours",
-            trivial=0.0))),
+    why="Met is at most 1, missed is at least 1. Ours: by far is a tenth.",
+    parts=(Part("ours", "paths", scalar("heads_symmetric_over_H"), AtMost(0.1, owner="ours",
+            trivial=0.0)),
+        Part("section 6.1", "paths", scalar("heads_corrected_over_H"), AtLeast(1.0))),
     controls=(Control("section 6.1's are met", "section 6.1's constants in place of ours",
             part="ours", scalar=scalar("heads_corrected_over_H")),
-        Control("ours are far too", "ours in place of section 6.1's", part="section 6.1",
+        Control("ours are missed too", "ours in place of section 6.1's", part="section 6.1",
             scalar=scalar("heads_symmetric_over_H"))),
+)  # fmt: skip
+
+WHEN_INFORMATIVE = statement(
+    "deora2023.finding_when_informative", "finding",
+    title="From which number of steps on the theorems say something",
+    source=Source("4.1", "Theorem 1; 4.3, Corollary 2"),
+    stated="ours: K from which a bound on the loss is below log 2",
+    statement="With section 6.1's constants (4) is below log 2 from some K between 10^5 and 10^10 "
+        "on, by the mixture, that weights move by 4D says something beyond 10^6, and Corollary 2's "
+        "bound beyond 10^8; with our constants for equal heads (4) does within 10^4 steps.",
+    measured="Mixtures with T = 2 to 16 and every zeta, d = 3, M = 1, no noise, heads without end: "
+        "the smallest K over targets and 61 signals S (ours: at S = 1), by the calculator.",
+    why="Powers of ten (ours) around what the search finds; the smallest of all are 1.9 10^5, "
+        "2.7 10^6 and 7.5 10^8.",
+    parts=(Part("Theorem 1", "search", scalar("theorem_1_steps"), Between(1e5, 1e10)),
+        Part("Corollary 2", "search", scalar("corollary_2_steps"), AtLeast(1e8, owner="ours",
+            trivial=0.0)),
+        Part("iterates", "search", scalar("iterates_steps"), AtLeast(1e6, owner="ours",
+            trivial=0.0)),
+        Part("tightened", "search", scalar("tightened_steps"), AtMost(1e4, owner="ours",
+            trivial=0.0))),
+    controls=(Control("ours for section 6.1's", "our constants in its place", part="Theorem 1",
+            scalar=scalar("tightened_steps")),
+        Control("Theorem 1's for Corollary 2's", "the best target in place of g_0",
+            part="Corollary 2", scalar=scalar("theorem_1_steps")),
+        Control("section 6.1's for ours", "its constants in place of ours", part="tightened",
+            scalar=scalar("theorem_1_steps"))),
+    positive={"theorem_1_steps": 2e6, "corollary_2_steps": 1e10, "tightened_steps": 100.0,
+        "iterates_steps": 1e7},
+    notes="The runs of theorem_1 are where K is nearly smallest: T = 6 and 4, S = 1. `attnlab "
+        "bounds deora2023` answers for other sizes. Powers of ten were chosen after the search.",
 )  # fmt: skip
 
 STABILITY = statement(
@@ -221,5 +254,5 @@ STABILITY = statement(
 
 FINDINGS = (
     TIGHTENED_1, TIGHTENED_2, TIGHTENED_COROLLARY, DRAWN_DATA, MARGIN_RULE, LOSS_OVER_HEADS,
-    CONVEXITY, MARGINS, ATTENTION_MASS, REQUIRED_HEADS, STABILITY,
+    CONVEXITY, MARGINS, ATTENTION_MASS, REQUIRED_HEADS, STABILITY, WHEN_INFORMATIVE,
 )  # fmt: skip

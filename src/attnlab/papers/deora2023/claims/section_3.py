@@ -3,8 +3,8 @@
 from attnlab.claims import Control, Part, Reading, Source, Trivial
 from attnlab.evidence.laws import ROUNDING, AtMost, stored
 from attnlab.evidence.statement import statement
-from attnlab.papers.deora2023 import scalars
-from attnlab.papers.deora2023.scalars import scalar
+from attnlab.papers.deora2023.scalars.curvature import WEAK_OVER_SMOOTH_TRAINED
+from attnlab.papers.deora2023.scalars.words import scalar
 
 FORMULAS = {
     "gradient_U": "gradient in U",
@@ -110,7 +110,7 @@ COROLLARY_1 = statement(
             part="|grad L| over beta_1 L, training", law=AtMost(0.001))),
     positive={"weakly_convex_square": 30.0},
     trivial=Trivial("what smoothness says of the smallest eigenvalue, -beta_2",
-        scalars.WEAK_OVER_SMOOTH_TRAINED, "heads"),
+        WEAK_OVER_SMOOTH_TRAINED, "heads"),
     notes="The print has sqrt(T) d in beta_3; the proof gives sqrt(T d) (erratum 11, loose: what "
         "holds here holds there). It calls the eigenvalue less positive where less negative is "
         "meant (erratum 20, wording). How it falls with H is the claim convexity.",

@@ -6,9 +6,9 @@ from attnlab.claims import Constant, Control, Effect, Finding, Part, Reading, Ro
 from attnlab.core import Records
 from attnlab.evidence.laws import ROUNDING, AtLeast, AtMost, Equal, Power, Share, stored
 from attnlab.evidence.statement import statement
-from attnlab.papers.deora2023 import scalars
 from attnlab.papers.deora2023.hypotheses import worst_of
-from attnlab.papers.deora2023.scalars import scalar
+from attnlab.papers.deora2023.scalars import margins
+from attnlab.papers.deora2023.scalars.words import scalar
 
 BOUND, ABOVE = AtMost(1 + ROUNDING), AtLeast(-ROUNDING)
 SMALL_NOISE = worst_of(
@@ -77,7 +77,7 @@ PROPOSITION_2 = statement(
     parts=(Part("P1", "good_start", scalar("head_over_B_2"), AtMost(1.0)),
         Part("P2", "good_start", scalar("exceeds_B_Phi"), Share(AtMost(0.0), 0.9, exact=True,
             owner="paper")),
-        Part("P3", "good_start", scalars.HALF_STAR_SPARED, AtLeast(-ROUNDING)),
+        Part("P3", "good_start", margins.HALF_STAR_SPARED, AtLeast(-ROUNDING)),
         Part("gamma_* below", "good_start", scalar("star_minus_along"), AtMost(ROUNDING))),
     controls=(Control("P2 with one head's output", "B_Phi without its factor sqrt(2 log(n/delta))",
             part="P2", scalar=scalar("exceeds_head_spread")),
@@ -154,7 +154,7 @@ PROPOSITION_3 = statement(
             scalar=scalar("margin_equality_error"))),
     positive={"margin_equality_error": 0.1}, hypotheses=SMALL_NOISE,
     trivial=Trivial("the irrelevant mass of uniform attention, 1 - zeta",
-        scalars.MASS_OVER_UNIFORM),
+        margins.MASS_OVER_UNIFORM),
 )  # fmt: skip
 
 
@@ -192,18 +192,44 @@ MARGIN_ORDER = statement(
         "from 0.1 to 0.9: both differences.",
     why="The paper's order; its formulas as they stand.",
     parts=(
-        Part("attention above", "margin_formulas", scalars.ATTENTION_MINUS_STAR, ABOVE),
-        Part("linear below", "margin_formulas", scalars.STAR_MINUS_LINEAR, ABOVE)),
+        Part("attention above", "margin_formulas", margins.ATTENTION_MINUS_STAR, ABOVE),
+        Part("linear below", "margin_formulas", margins.STAR_MINUS_LINEAR, ABOVE)),
     controls=(Control("gamma_attn above twice gamma_*", "twice gamma_* is still below",
-            part="attention above", scalar=scalars.ATTENTION_MINUS_TWO_STAR),
+            part="attention above", scalar=margins.ATTENTION_MINUS_TWO_STAR),
         Control("gamma_* above twice gamma_lin", "twice gamma_lin is still below",
-            part="linear below", scalar=scalars.STAR_MINUS_TWO_LINEAR)),
+            part="linear below", scalar=margins.STAR_MINUS_TWO_LINEAR)),
     positive={"gamma_attention": 3.0, "gamma_star": 1.8, "gamma_linear": 1.0},
     hypotheses=SMALL_NOISE, trivial=Trivial("nothing: an order of two margins"),
     routes=(Route("the model's gradient on a sample without noise, plain numpy", _counterexample),),
     notes="Errata 6 and 7 (false): gamma_* grows like S^4 and gamma_attn like S, for the two are "
         "normalised differently; and the attention term of (7) is negative at zeta = 0.1 with a "
         "little noise. When each order holds is the claim finding_margin_order.",
+)  # fmt: skip
+
+SPARSITY = statement(
+    "deora2023.section_5_3_sparsity", "remark", title="Sparser data widen the gap of the margins",
+    source=Source("5.3", "after equation 11; section 7"),
+    stated="the gap increases with decreasing sparsity", why="A direction: above 0 in every cell.",
+    statement="The smaller the share zeta of relevant places (the sparsity level), the farther "
+        "gamma_attn is above the margins below it.",
+    measured="The formulas at P = 0 over S and zeta: how much a gap shrinks if one more place "
+        "becomes relevant. gamma_* only where it is below gamma_attn before and after, as the "
+        "sentence supposes.",
+    readings=(Reading("down to gamma_lin", "the outer gap of the chain that the sentence ends"),
+        Reading("down to gamma_*", "the gap in the question that section 5.3 asks"),
+        Reading("decreasing sparsity is a larger zeta", "ours: Assumption 3 calls zeta the "
+            "sparsity level", allowed=False)),
+    parts=(Part("linear", "margin_formulas", margins.LINEAR_GAP_SHRINKS, AtLeast(0.0),
+            "down to gamma_lin"),
+        Part("NTK", "margin_formulas", margins.STAR_GAP_SHRINKS, AtLeast(0.0), "down to gamma_*",
+            cells=margins.in_order),
+        Part("linear, the other way", "margin_formulas", margins.LINEAR_GAP_GROWS, AtLeast(0.0),
+            "decreasing sparsity is a larger zeta")),
+    controls=tuple(Control(f"the gap below gamma_*, {part}", "from gamma_* down to gamma_lin: it "
+        "goes like zeta^2 (1 - zeta)", part=part, scalar=margins.STAR_OVER_LINEAR_SHRINKS)
+        for part in ("linear", "NTK")),
+    notes="Where gamma_* is above gamma_attn (large S) its distance grows with zeta: the sentence "
+        "supposes the order that margin_order is about, and the cells are those that have it.",
 )  # fmt: skip
 
 EXAMPLE_5_1 = statement(
@@ -260,6 +286,6 @@ SECTION_5_3 = statement(
 )  # fmt: skip
 
 SECTION_5 = (
-    LEMMA_2, PROPOSITION_2, SECTION_5_2, EQUATION_8, PROPOSITION_3, MARGIN_ORDER, EXAMPLE_5_1,
-    LINEAR_MARGIN, SECTION_5_3,
+    LEMMA_2, PROPOSITION_2, SECTION_5_2, EQUATION_8, PROPOSITION_3, MARGIN_ORDER, SPARSITY,
+    EXAMPLE_5_1, LINEAR_MARGIN, SECTION_5_3,
 )  # fmt: skip

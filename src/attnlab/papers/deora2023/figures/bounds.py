@@ -1,15 +1,19 @@
 """What the theorems demand and promise: heads by constants, stability against its bound."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnlab.core import Figure, Record, Records
-from attnlab.papers.deora2023.figures.common import canvas, medians, numbers
-from attnlab.papers.deora2023.scalars import target_of
+from attnlab.papers.deora2023.scalars.promises import target_of
 from attnlab.papers.deora2023.theory import conditions, margins
 from attnlab.papers.deora2023.theory.conditions import PROOFS, GoodStart, Target
+from attnlab.papers.deora2023.theory.real import log
+from attnlab.plotting import canvas, legend_below, medians, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 STEPS = np.geomspace(3, 1e6, 60)
 
@@ -19,7 +23,7 @@ def _through_proposition_2(record: Record) -> list[float]:
     cell = record.cell
     sizes = cell.mixture()
     B_2 = max(1.0, cell.T**0.5 * cell.S)
-    B_Phi = max(1.0, cell.T * sizes.R * cell.S * (2 * margins.log(cell.n / 0.1)) ** 0.5)
+    B_Phi = max(1.0, cell.T * sizes.R * cell.S * (2 * log(cell.n / 0.1)) ** 0.5)
     start = GoodStart(B_2, B_Phi, margins.gamma_star(sizes) / 2)
     found = []
     for K in STEPS:
@@ -28,9 +32,9 @@ def _through_proposition_2(record: Record) -> list[float]:
     return found
 
 
-def _at_horizon(target: Target, K: float) -> Target:
-    """The target of the same instance for another number of steps."""
-    D = target.D * np.log(K) / np.log(target.K)
+def _at_horizon(target: Target, margin: float, K: float) -> Target:
+    """The target of the same instance at D = log(K)/gamma for another number of steps."""
+    D = 2**0.5 * np.log(K) / margin
     return replace(target, D=float(D), K=float(K), loss=1 / float(K))
 
 
@@ -43,7 +47,7 @@ def _self_consistent(target: Target) -> float:
     return H
 
 
-def draw_required(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_required(records: Records) -> tuple["Drawing", dict[str, object]]:
     """The H that Theorem 1 demands against K under each set of constants, with the runs."""
     drawing, ((panel,),) = canvas(1, 1, width=7.2, height=4.4)
     first = records[0]
@@ -51,7 +55,7 @@ def draw_required(records: Records) -> tuple[Any, dict[str, Any]]:
     curves: dict[str, list[float]] = {
         "corrected, through Proposition 2": _through_proposition_2(first)
     }
-    targets = [_at_horizon(base, float(K)) for K in STEPS]
+    targets = [_at_horizon(base, float(first["tangent_margin"]), float(K)) for K in STEPS]
     curves["printed (3) at constant one"] = [
         float(conditions.printed_heads_needed(t)) for t in targets
     ]
@@ -70,9 +74,7 @@ def draw_required(records: Records) -> tuple[Any, dict[str, Any]]:
         label="runs that meet the last",
     )
     panel.set(xscale="log", yscale="log", xlabel="steps K", ylabel="heads H demanded")
-    drawing.legend(
-        *panel.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8
-    )
+    legend_below(drawing, *panel.get_legend_handles_labels(), columns=3)
     data = {
         "K": numbers(STEPS),
         **{name: numbers(heads) for name, heads in curves.items()},
@@ -81,10 +83,35 @@ def draw_required(records: Records) -> tuple[Any, dict[str, Any]]:
     return drawing, data
 
 
-def draw_stability(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_guaranteed(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """The loss along runs of section 6.1's own step, with (4) and the loss at the start."""
+    groups = records.by("T")
+    drawing, panels = canvas(1, len(groups), width=4.6)
+    data: dict[str, object] = {}
+    for (T, part), panel in zip(groups.items(), panels[0], strict=True):
+        for column, r in enumerate(part):
+            k = np.asarray(r["times"]) / 1000
+            panel.plot(k, r["losses"], f"C{column}", lw=1.4, label="loss" if column == 0 else None)
+            bound, mean = float(r["loss_bound"]), float(r["mean_loss"])
+            panel.hlines(bound, 0, k[-1], color=f"C{column}", ls="--", lw=1.2,
+                         label="bound (4) on its mean" if column == 0 else None)  # fmt: skip
+            panel.hlines(mean, 0, k[-1], color=f"C{column}", ls=":", lw=1.2,
+                         label="its mean" if column == 0 else None)  # fmt: skip
+            data[f"T={T}, seed={r.seed}"] = {
+                "steps": numbers(r["times"]), "loss": numbers(r["losses"]),
+                "bound": bound, "mean": mean,
+            }  # fmt: skip
+        panel.set(xlabel="thousands of steps", title=f"T = {T}")
+        panel.set_ylim(bottom=0)
+    panels[0][0].set_ylabel("training loss")
+    legend_below(drawing, *panels[0][0].get_legend_handles_labels(), columns=3)
+    return drawing, data
+
+
+def draw_stability(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Mean leave-one-out distance and gap against n, with their bounds."""
     drawing, ((left, right),) = canvas(1, 2)
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     atoms = records.of("deora2023.atoms")
     levels = np.array(list(atoms.by("n")), float)
     for panel, lines in (
@@ -136,10 +163,21 @@ BOUNDS = (
         draw=draw_required,
     ),
     Figure(
+        id="deora2023.theorem_1",
+        title="Theorem 1 by section 6.1's own constants",
+        caption=(
+            "The training loss of 10^12 heads (collapsed exactly, signs drawn) at the step that "
+            "section 6.1's rho allows, a colour for each draw of the signs; dashed: bound (4) on "
+            "the mean loss, dotted: the mean. The bound is below the loss at the start."
+        ),
+        studies=("deora2023.guaranteed",),
+        draw=draw_guaranteed,
+    ),
+    Figure(
         id="deora2023.stability",
         title="Stability against its bound",
         caption=(
-            "Noise-free samples by atoms, 10^8 heads, medians over training sets: mean distance "
+            "Noise-free samples by atoms, 10^12 heads, medians over training sets: mean distance "
             "to the leave-one-out models (left) and the generalisation gap (right) against n, with "
             "the bounds of section 6.2 and Theorem 2. The gap itself is small beside its spread; "
             "its leave-one-out estimate is not."

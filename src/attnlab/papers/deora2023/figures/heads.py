@@ -1,19 +1,22 @@
 """Over the number of heads: losses, weak convexity, attention by sign."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.evidence.fits import fit_exponent
-from attnlab.papers.deora2023.figures.common import canvas, colours, medians, numbers, power_of_ten
+from attnlab.plotting import canvas, colours, legend_below, medians, numbers, power_of_ten
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 
-def draw_losses(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_losses(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Training and test loss over the steps, a line per number of heads (one seed)."""
     drawing, ((left, right),) = canvas(1, 2)
     groups = records.by("H")
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     for (H, part), colour in zip(groups.items(), colours(len(groups)), strict=True):
         first = part[0]
         steps = first["times"] + 1
@@ -28,16 +31,14 @@ def draw_losses(records: Records) -> tuple[Any, dict[str, Any]]:
     for panel, name in ((left, "training loss"), (right, "test loss")):
         panel.set(xscale="log", yscale="log", xlabel="step of phase 2, plus one", ylabel=name)
     right.sharey(left)
-    drawing.legend(
-        *left.get_legend_handles_labels(), loc="outside lower center", ncols=7, fontsize=8
-    )
+    legend_below(drawing, *left.get_legend_handles_labels(), columns=7)
     return drawing, data
 
 
-def draw_convexity(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_convexity(records: Records) -> tuple["Drawing", dict[str, object]]:
     """-lambda_min/L against H with the fitted exponent, and along training."""
     drawing, ((left, right),) = canvas(1, 2)
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     for scalar, name in (
         ("largest_concavity", "largest along training"),
         ("start_concavity", "after phase 1"),
@@ -68,11 +69,11 @@ def draw_convexity(records: Records) -> tuple[Any, dict[str, Any]]:
     return drawing, data
 
 
-def draw_attention(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_attention(records: Records) -> tuple["Drawing", dict[str, dict[str, object]]]:
     """Mean attention on relevant places over the steps, by the head's sign."""
     drawing, ((left, right),) = canvas(1, 2)
     groups = records.by("H")
-    data: dict[str, Any] = {}
+    data: dict[str, dict[str, object]] = {}
     for (H, part), colour in zip(groups.items(), colours(len(groups)), strict=True):
         first = part[0]
         for column, (panel, name) in enumerate(((left, "plus"), (right, "minus"))):
@@ -100,7 +101,7 @@ def draw_attention(records: Records) -> tuple[Any, dict[str, Any]]:
     }
     labels = [f"H = {power_of_ten(H)}" for H in groups]
     lines = [handles[label] for label in labels]
-    drawing.legend(lines, labels, loc="outside lower center", ncols=7, fontsize=8)
+    legend_below(drawing, lines, labels, columns=7)
     return drawing, data
 
 

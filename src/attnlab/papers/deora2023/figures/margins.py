@@ -1,11 +1,14 @@
 """Margins over sparsity and signal."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnlab.core import Figure, Records
-from attnlab.papers.deora2023.figures.common import canvas, medians, numbers
+from attnlab.plotting import canvas, legend_below, medians, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 LINES = (
     ("gamma_attention", r"$\gamma_{attn}$ (formula)", "k--"),
@@ -17,11 +20,11 @@ LINES = (
 )
 
 
-def draw_margins(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_margins(records: Records) -> tuple["Drawing", dict[str, dict[str, object]]]:
     """Every margin against zeta, a panel per S."""
     groups = records.by("S")
     drawing, panels = canvas(1, len(groups), width=4.6)
-    data: dict[str, Any] = {}
+    data: dict[str, dict[str, object]] = {}
     for (S, part), panel in zip(groups.items(), panels[0], strict=True):
         levels = np.array(list(part.by("zeta")), float)
         for scalar, label, style in LINES:
@@ -34,8 +37,7 @@ def draw_margins(records: Records) -> tuple[Any, dict[str, Any]]:
         panel.set_xticks(np.asarray(levels))
         panel.set_ylim(bottom=0)
     panels[0][0].set_ylabel("margin")
-    handles = panels[0][0].get_legend_handles_labels()
-    drawing.legend(*handles, loc="outside lower center", ncols=3, fontsize=8)
+    legend_below(drawing, *panels[0][0].get_legend_handles_labels(), columns=3)
     return drawing, data
 
 

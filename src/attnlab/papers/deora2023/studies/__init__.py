@@ -1,5 +1,19 @@
 """The designs of the deora2023 studies."""
 
-from attnlab.papers.deora2023.studies import landscape, mixture, questions, training
+from attnlab.papers.deora2023.studies import (
+    combinations,
+    frames,
+    landscape,
+    mixture,
+    questions,
+    training,
+)
 
-STUDIES = (*landscape.STUDIES, *mixture.STUDIES, *training.STUDIES, *questions.STUDIES)
+STUDIES = (
+    *landscape.STUDIES,
+    *mixture.STUDIES,
+    *training.STUDIES,
+    *questions.STUDIES,
+    *frames.FRAMES,
+    *combinations.STUDIES,
+)

@@ -6,19 +6,7 @@ from typing import Any
 from attnlab.core import Design, Study
 
 PACKAGE = "attnlab.papers.deora2023"
-NOISE: dict[str, Any] = {"Z_mu": 0.05, "Z_nu": 0.05, "Z": 0.5}
-
-
-def shapes(cell: Any) -> tuple:
-    """What the compiled programs of a mixture depend on: sizes that are shapes."""
-    points = cell.mixture().atoms(cell.places == "fixed") if cell.points == "atoms" else cell.n
-    explicit = cell.H if getattr(cell, "engine", "") == "weights" else 0
-    return (cell.T, cell.d, cell.M, points, explicit, getattr(cell, "output", "full"))
-
-
-def tokens(cell: Any) -> tuple:
-    """What drawing samples depends on."""
-    return cell.T, cell.d, cell.M
+NOISE_LEVEL: dict[str, Any] = {"Z_mu": 0.05, "Z_nu": 0.05, "Z": 0.5}
 
 
 def study(name: str, summary: str, settings: type, run: str, *designs: Any, **more: Any) -> Study:
@@ -32,7 +20,7 @@ def study(name: str, summary: str, settings: type, run: str, *designs: Any, **mo
         id=f"deora2023.{name}",
         summary=summary,
         settings=settings,
-        run=f"{PACKAGE}.{run}",
+        run=f"{PACKAGE}.runs.{run}",
         designs={scale: Design(tuple(cells), *trials) for scale, (cells, *trials) in by_scale},  # type: ignore[misc]
         cost=lambda cell: seconds,
         **more,

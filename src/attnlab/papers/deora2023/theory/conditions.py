@@ -26,11 +26,11 @@ that none of $c_{\min}$ equal ones moves further than $D/\sqrt{c_{\min}}$.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from attnlab.claims import Hypothesis
-from attnlab.papers.deora2023.theory.margins import log
-from attnlab.papers.deora2023.theory.smoothness import betas
+from attnlab.core import Hypothesis
+from attnlab.papers.deora2023.theory.real import Real, exp, log
+from attnlab.papers.deora2023.theory.smoothness import Betas, betas
 
 Proof = Literal["corrected", "sharp", "symmetric"]
 Theorem = Literal[1, 2]
@@ -46,46 +46,46 @@ ITERATES = 3.0
 class Target:
     """A target of Theorem 1 on one instance: what its conditions are functions of."""
 
-    T: Any
-    d: Any
-    R: Any
-    H: Any
-    D: Any
+    T: Real
+    d: Real
+    R: Real
+    H: Real
+    D: Real
     """Its distance from the start."""
-    m: Any
+    m: Real
     """The largest norm of one of its heads."""
-    loss: Any
-    start_loss: Any
-    K: Any
-    least_count: Any = 1.0
+    loss: Real
+    start_loss: Real
+    K: Real
+    least_count: Real = 1.0
     """How many heads the smallest group of equal heads has."""
 
 
-def head_radius(target: Target, proof: Proof) -> Any:
+def head_radius(target: Target, proof: Proof) -> Real:
     """m + 3D': how long a head can be anywhere the proof looks."""
     far = target.D / target.least_count**0.5 if proof == "symmetric" else target.D
     return target.m + ITERATES * far
 
 
-def _betas(target: Target, proof: Proof) -> Any:
+def _betas(target: Target, proof: Proof) -> Betas[Real]:
     variant = "corrected" if proof == "corrected" else "sharp"
     m = head_radius(target, proof)
     return betas(variant, target.T, target.d, target.R, m, target.H)
 
 
-def heads_needed(target: Target, proof: Proof, theorem: Theorem = 1) -> Any:
+def heads_needed(target: Target, proof: Proof, theorem: Theorem = 1) -> Real:
     """The H that the theorem asks for (for `symmetric`, at the H that D' was taken at)."""
     constant = (THEOREM_1 if theorem == 1 else THEOREM_2)[proof]
     return (constant * _betas(target, proof).three * target.D**2) ** 2
 
 
-def printed_heads_needed(target: Target) -> Any:
+def printed_heads_needed(target: Target) -> Real:
     """(3) at constant one; it silently takes D and the norm for at least 1."""
     m, D = max(target.m, 1), max(target.D, 1)
     return (target.d * target.T**0.5 * target.R**5 * m * D**3) ** 2
 
 
-def smoothness(target: Target, proof: Proof, theorem: Theorem = 1) -> Any:
+def smoothness(target: Target, proof: Proof, theorem: Theorem = 1) -> Real:
     r"""rho: no smaller than beta_2 at any iterate, nor, for Theorem 2, than beta_1^2.
 
     Corrected: $(2\sqrt{Td}R^3/\sqrt H+TR^2/4)\,\alpha^2$ with
@@ -97,55 +97,59 @@ def smoothness(target: Target, proof: Proof, theorem: Theorem = 1) -> Any:
     return _section_6_1(target, (target.T * target.d) ** 0.5)
 
 
-def printed_smoothness(target: Target) -> Any:
+def printed_smoothness(target: Target) -> Real:
     """rho of section 6.1 as printed, with sqrt(T) d in place of sqrt(T d): loose."""
     return _section_6_1(target, target.T**0.5 * target.d)
 
 
-def theorem_smoothness(target: Target) -> Any:
+def theorem_smoothness(target: Target) -> Real:
     """Theorem 1's rho <~ d^1.5 T^1.5 R^13 m^2 D^2 at constant one; it drops a term d T^2 R^12."""
     m, D = max(target.m, 1), max(target.D, 1)
     return target.d**1.5 * target.T**1.5 * target.R**13 * m**2 * D**2
 
 
-def _section_6_1(target: Target, size: Any) -> Any:
+def _section_6_1(target: Target, size: Real) -> Real:
     T, d, R = target.T, target.d, target.R
     reach = 3 * target.D + target.m
     alpha = 3 * d**0.5 * R**2 * (3 * T**0.5 * R**3 * reach + 2 * T**0.5 * R)
     return (2 * size * R**3 / target.H**0.5 + T * R**2 / 4) * alpha**2
 
 
-def step_limits(target: Target, proof: Proof, theorem: Theorem = 1) -> dict[str, Any]:
-    """The four upper bounds on the step size."""
+def step_limits(target: Target, proof: Proof, theorem: Theorem = 1) -> dict[str, Real]:
+    """The four upper bounds on the step size; a loss that underflows to 0 bounds nothing."""
     return {
         "1": 1.0,
         "1/rho": 1 / smoothness(target, proof, theorem),
-        "D^2/(K L(theta))": target.D**2 / (target.K * target.loss),
-        "D^2/L(theta_0)": target.D**2 / target.start_loss,
+        "D^2/(K L(theta))": _over(target.D**2, target.K * target.loss),
+        "D^2/L(theta_0)": _over(target.D**2, target.start_loss),
     }
 
 
-def largest_step(target: Target, proof: Proof, theorem: Theorem = 1) -> Any:
+def _over(part: Real, whole: Real) -> Real:
+    return part / whole if whole else math.inf
+
+
+def largest_step(target: Target, proof: Proof, theorem: Theorem = 1) -> Real:
     """The largest step size that the theorem allows."""
     return min(step_limits(target, proof, theorem).values())
 
 
-def loss_bound(target: Target, eta: Any) -> Any:
+def loss_bound(target: Target, eta: Real) -> Real:
     """(4): 2 L(theta) + 5 D^2/(4 eta K), on the mean training loss."""
     return 2 * target.loss + 5 * target.D**2 / (4 * eta * target.K)
 
 
-def gap_bound(target: Target, eta: Any, n: Any) -> Any:
+def gap_bound(target: Target, eta: Real, n: Real) -> Real:
     """(5): (4/n)(2 K L(theta) + 9 D^2/(4 eta)), on the expected generalisation gap."""
     return 4 / n * _regret(target, eta)
 
 
-def stability_bound(target: Target, eta: Any, n: Any, beta_1: Any) -> Any:
+def stability_bound(target: Target, eta: Real, n: Real, beta_1: Real) -> Real:
     """Section 6.2: the mean leave-one-out distance, (2 eta b1/n)(2 K L(theta) + 9 D^2/(4 eta))."""
     return 2 * eta * beta_1 / n * _regret(target, eta)
 
 
-def _regret(target: Target, eta: Any) -> Any:
+def _regret(target: Target, eta: Real) -> Real:
     return 2 * target.K * target.loss + 9 * target.D**2 / (4 * eta)
 
 
@@ -167,30 +171,30 @@ def hypotheses(
 class GoodStart:
     """P1-P3 of Definition 1: bounds on heads and outputs, and the margin along |theta_*|=sqrt 2."""
 
-    B_2: Any
-    B_Phi: Any
-    gamma: Any
+    B_2: Real
+    B_Phi: Real
+    gamma: Real
 
 
-def target_distance(start: GoodStart, epsilon: Any) -> Any:
+def target_distance(start: GoodStart, epsilon: Real) -> Real:
     """g_0: sqrt(2)(2 B + log 1/eps)/gamma. The print drops sqrt(2), the length of theta_*."""
     return 2**0.5 * printed_target_distance(start, epsilon)
 
 
-def printed_target_distance(start: GoodStart, epsilon: Any) -> Any:
+def printed_target_distance(start: GoodStart, epsilon: Real) -> Real:
     """g_0 as printed."""
     return (2 * start.B_Phi + log(1 / epsilon)) / start.gamma
 
 
-def target_of(start: GoodStart, T: Any, d: Any, R: Any, H: Any, K: Any) -> Target:
+def target_of(start: GoodStart, T: Real, d: Real, R: Real, H: Real, K: Real) -> Target:
     """The target that a good start yields, with loss at most 1/K (Proposition 7)."""
     D = target_distance(start, 1 / K)
     # log(1 + e^B) as it does not overflow.
-    first_loss = start.B_Phi + log(1 + _exp(-start.B_Phi))
+    first_loss = start.B_Phi + log(1 + exp(-start.B_Phi))
     return Target(T, d, R, H, D, start.B_2 + D / H**0.5, 1 / K, first_loss, K)
 
 
-def realisable_heads(start: GoodStart, T: Any, d: Any, R: Any, H: Any, epsilon: Any) -> Any:
+def realisable_heads(start: GoodStart, T: Real, d: Real, R: Real, H: Real, epsilon: Real) -> Real:
     """Proposition 7, reconstructed: the H for which the target's loss is at most epsilon.
 
     The curvature may take away B of the 2B + log(1/eps) that the first order gives.
@@ -200,29 +204,21 @@ def realisable_heads(start: GoodStart, T: Any, d: Any, R: Any, H: Any, epsilon: 
     return (three * D**2 / (2 * start.B_Phi)) ** 2
 
 
-def printed_corollary_heads(start: GoodStart, T: Any, d: Any, R: Any, K: Any) -> Any:
+def printed_corollary_heads(start: GoodStart, T: Real, d: Real, R: Real, K: Real) -> Real:
     """Corollary 2's H at constant one: (d T^1/2 R^5 B_2^2 g_0(1/K)^3)^2."""
     g = printed_target_distance(start, 1 / K)
     return (d * T**0.5 * R**5 * start.B_2**2 * g**3) ** 2
 
 
-def printed_corollary_smoothness(start: GoodStart, T: Any, d: Any, R: Any, K: Any) -> Any:
+def printed_corollary_smoothness(start: GoodStart, T: Real, d: Real, R: Real, K: Real) -> Real:
     """Corollary 2's rho(K) at constant one (B_2 dropped, as printed)."""
     return d**1.5 * T**1.5 * R**13 * printed_target_distance(start, 1 / K) ** 4
 
 
-def corollary_bounds(start: GoodStart, eta: Any, K: Any, n: Any) -> tuple[Any, Any]:
+def corollary_bounds(start: GoodStart, eta: Real, K: Real, n: Real) -> tuple[Real, Real]:
     """Corollary 2's bounds on training loss and gap, with g_0 corrected by its sqrt(2).
 
     The gap: (4/n)(2 + 9 g^2/(4 eta)), of which the print is the case g^2 >= eta.
     """
     g = target_distance(start, 1 / K)
     return 2 / K + 5 * g**2 / (4 * eta * K), 4 / n * (2 + 9 * g**2 / (4 * eta))
-
-
-def _exp(x: Any) -> Any:
-    if isinstance(x, int | float):
-        return math.exp(x)
-    import mpmath
-
-    return mpmath.exp(x)

@@ -16,29 +16,35 @@ places, d the dimension, H heads.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Generic, Literal, TypeVar
+
+import numpy as np
+
+from attnlab.papers.deora2023.theory.real import Real
 
 Variant = Literal["printed", "corrected", "sharp"]
+Size = TypeVar("Size", Real, np.ndarray)
+"""What is bounded at one place, or along a path."""
 VARIANTS: tuple[Variant, ...] = ("printed", "corrected", "sharp")
 
 
 @dataclass(frozen=True)
-class Betas:
+class Betas(Generic[Size]):
     """beta_1, beta_2 and beta_3 at one place."""
 
-    one: Any
-    two: Any
-    three: Any
+    one: Size
+    two: Size
+    three: Size
 
 
-def beta_1(variant: Variant, T: Any, R: Any, m: Any) -> Any:
+def beta_1(variant: Variant, T: Real, R: Real, m: Size) -> Size:
     """Self-boundedness of the loss: |grad L| <= beta_1 L."""
     if variant == "sharp":
         return T**0.5 * R * (R**4 * m**2 + 1) ** 0.5
     return T**0.5 * R * (2 * R**2 * m + 1)
 
 
-def beta_3(variant: Variant, T: Any, d: Any, R: Any, m: Any) -> Any:
+def beta_3(variant: Variant, T: Real, d: Real, R: Real, m: Size) -> Size:
     """Weak convexity of the loss: lambda_min >= -beta_3 L / sqrt(H)."""
     if variant == "sharp":
         return T**0.5 * R**3 * (2 * R**2 * m + 1)
@@ -46,18 +52,18 @@ def beta_3(variant: Variant, T: Any, d: Any, R: Any, m: Any) -> Any:
     return 2 * size * R**3 * (3 * d**0.5 * R**2 * m + 1)
 
 
-def betas(variant: Variant, T: Any, d: Any, R: Any, m: Any, H: Any) -> Betas:
+def betas(variant: Variant, T: Real, d: Real, R: Real, m: Size, H: Real) -> Betas[Size]:
     """All three."""
     one, three = beta_1(variant, T, R, m), beta_3(variant, T, d, R, m)
     return Betas(one, three / H**0.5 + one**2 / 4, three)
 
 
-def pooled_beta_1(T: Any, R: Any, m: Any) -> Any:
+def pooled_beta_1(T: Real, R: Real, m: Real) -> Real:
     """beta_1 for the pooled decoder, m the largest |u_h|: T R, not sqrt(T) R, stands in front."""
     return T * R * (2 * R**2 * m + 1)
 
 
-def gradient_bound(T: Any, longest: Any, decoded: Any, variant: Variant = "printed") -> Any:
+def gradient_bound(T: Real, longest: Real, decoded: Real, variant: Variant = "printed") -> Real:
     r"""Proposition 1, gradient: $2\|X\|_{2,\infty}^2\sum_t\|Xu_t\|_\infty+\sqrt T\|X\|_{2,\infty}$.
 
     `longest` is the longest token, `decoded` the sum over t of max_t' |x_t' u_t|. Sharp: both
@@ -69,8 +75,8 @@ def gradient_bound(T: Any, longest: Any, decoded: Any, variant: Variant = "print
 
 
 def hessian_bound(
-    T: Any, d: Any, longest: Any, largest: Any, decoded: Any, variant: Variant = "printed"
-) -> Any:
+    T: Real, d: Real, longest: Real, largest: Real, decoded: Real, variant: Variant = "printed"
+) -> Real:
     r"""Proposition 1, Hessian, exactly as printed, with $\|X\|_{1,\infty}=\max|X_{tj}|$.
 
     $$6d\|X\|_{2,\infty}^2\|X\|_{1,\infty}^2\sum_t\|Xu_t\|_\infty

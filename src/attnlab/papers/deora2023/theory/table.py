@@ -8,13 +8,13 @@ overflow; a value beyond a float is shown as inf with its power of ten in the te
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from attnlab.core import Bound
+from attnlab.core import Bound, ConstantKind
 from attnlab.data.mixture_sizes import MixtureSizes
-from attnlab.papers.deora2023.settings import BoundsSettings, require_bounds
+from attnlab.papers.deora2023.settings.bounds import BoundsSettings, require_bounds
 from attnlab.papers.deora2023.theory import conditions, margins, smoothness
 from attnlab.papers.deora2023.theory.conditions import PROOFS, GoodStart, Target
+from attnlab.papers.deora2023.theory.real import Real, log
 
 DIGITS = 30
 
@@ -23,22 +23,22 @@ DIGITS = 30
 class _Numbers:
     """The sizes as numbers of mpmath, with what follows from them."""
 
-    T: Any
-    d: Any
-    M: Any
-    n: Any
-    n1: Any
-    S: Any
-    zeta: Any
-    Z_mu: Any
-    Z_nu: Any
-    Z: Any
-    H: Any
-    K: Any
-    eta: Any
-    delta: Any
-    epsilon: Any
-    R: Any
+    T: Real
+    d: Real
+    M: Real
+    n: Real
+    n1: Real
+    S: Real
+    zeta: Real
+    Z_mu: Real
+    Z_nu: Real
+    Z: Real
+    H: Real
+    K: Real
+    eta: Real
+    delta: Real
+    epsilon: Real
+    R: Real
 
 
 def rows(sizes: BoundsSettings) -> tuple[Bound, ...]:
@@ -62,6 +62,7 @@ def rows(sizes: BoundsSettings) -> tuple[Bound, ...]:
             *_chain_rows("proposition_2", x, _proposition_2(x, P)),
             *_chain_rows("instance", x, _instance(x)),
             *_smoothness_rows(x),
+            *_informative_rows(mixture),
             _row(
                 "section_5_3.feasible",
                 float(feasible(max(float(x.n), 3.0))),
@@ -70,12 +71,12 @@ def rows(sizes: BoundsSettings) -> tuple[Bound, ...]:
         )
 
 
-def _proposition_2(x: _Numbers, P: Any) -> GoodStart | None:
+def _proposition_2(x: _Numbers, P: Real) -> GoodStart | None:
     gamma = margins.gamma_star(x, P) / 2
     if gamma <= 0:
         return None
     B_2 = max(1, x.T**0.5 * (x.S + P))
-    B_Phi = max(1, x.T * x.R * (x.S + P) * (2 * margins.log(x.n / x.delta)) ** 0.5)
+    B_Phi = max(1, x.T * x.R * (x.S + P) * (2 * log(x.n / x.delta)) ** 0.5)
     return GoodStart(B_2, B_Phi, gamma)
 
 
@@ -86,17 +87,25 @@ def _instance(x: _Numbers) -> GoodStart | None:
     return GoodStart(x.T**0.5 * x.zeta * 2**0.5 * x.S / 4, x.R * 0, gamma)
 
 
-def _row(name: str, value: Any, meaning: str, **more: Any) -> Bound:
+def _row(
+    name: str,
+    value: Real,
+    meaning: str,
+    *,
+    constant: ConstantKind = "given",
+    threshold: float | None = None,
+    met: bool | None = None,
+) -> Bound:
     """A row; a number that no float holds is told as a power of ten."""
     import mpmath
 
     number = float(value)
     if abs(number) == float("inf"):
         meaning += f" [10^{float(mpmath.log10(abs(value))):.1f}]"
-    return Bound(name, number, meaning, **more)
+    return Bound(name, number, meaning, constant, threshold, met)
 
 
-def _condition(name: str, have: Any, needed: Any, meaning: str, at_least: bool = True) -> Bound:
+def _condition(name: str, have: Real, needed: Real, meaning: str, at_least: bool = True) -> Bound:
     short = needed / have if at_least else have / needed
     met = bool(short <= 1)
     if not met:
@@ -104,12 +113,12 @@ def _condition(name: str, have: Any, needed: Any, meaning: str, at_least: bool =
     return _row(name, have, meaning, threshold=float(needed), met=met)
 
 
-def _unknown(name: str, have: Any, needed: Any, meaning: str) -> Bound:
+def _unknown(name: str, have: Real, needed: Real, meaning: str) -> Bound:
     text = f"{meaning}, at constant one (quotient {float(have / needed):.3g})"
     return _row(name, have, text, constant="unknown", threshold=float(needed))
 
 
-def _margin_rows(x: _Numbers, P: Any) -> tuple[Bound, ...]:
+def _margin_rows(x: _Numbers, P: Real) -> tuple[Bound, ...]:
     star = margins.gamma_star(x, P)
     return (
         _row("assumption_3.R", x.R, "the longest a token can be, at least 1"),
@@ -157,7 +166,7 @@ def _margin_rows(x: _Numbers, P: Any) -> tuple[Bound, ...]:
     )
 
 
-def _good_start_rows(x: _Numbers, P: Any, gamma: Any) -> tuple[Bound, ...]:
+def _good_start_rows(x: _Numbers, P: Real, gamma: Real) -> tuple[Bound, ...]:
     start = _proposition_2(x, P)
     if start is None:
         return (
@@ -170,7 +179,7 @@ def _good_start_rows(x: _Numbers, P: Any, gamma: Any) -> tuple[Bound, ...]:
                 met=False,
             ),
         )
-    spread = (2 * margins.log(x.n / x.delta)) ** 0.5
+    spread = (2 * log(x.n / x.delta)) ** 0.5
     needed = (x.R**4 * x.T * (x.S + P) / (2 * start.gamma) * spread) ** 2
     return (
         _row("proposition_2.B_2", start.B_2, "P1: bound on a head's norm"),
@@ -262,10 +271,46 @@ def _chain_rows(chain: str, x: _Numbers, start: GoodStart | None) -> tuple[Bound
             ),
             _row(
                 f"{chain}.theorem_2.samples_{proof}",
-                x.n * gap / margins.log(2.0),
+                x.n * gap / log(2.0),
                 "n above which (5) is below log 2, the loss of no model at all",
             ),
         ]
+    return tuple(found)
+
+
+def _informative_rows(mixture: MixtureSizes) -> tuple[Bound, ...]:
+    """From which K, S and H on the bounds on the loss say something (section 6.1's constants)."""
+    from attnlab.papers.deora2023.theory import informative
+
+    found = []
+    promises: dict[informative.Promise, str] = {
+        "theorem_1": "(4)",
+        "corollary_2": "Corollary 2's bound",
+    }
+    for promise, words in promises.items():
+        find = informative.theorem_1 if promise == "theorem_1" else informative.corollary_2
+        S, best = informative.best_strength(mixture, promise)
+        try:
+            here = find(mixture)
+        except ArithmeticError:  # rho is beyond a float: no number of steps is enough
+            here = informative.NOWHERE
+        for name, value, meaning in (
+            (
+                "steps",
+                here.steps,
+                f"K from which {words} is below log 2 at these sizes, many heads",
+            ),
+            ("heads", here.heads, "H asked for there"),
+            ("S", S, "S at which that K is smallest, noise in proportion to S^2"),
+            ("steps_at_S", best.steps, "K there"),
+            ("heads_at_S", best.heads, "H there"),
+        ):
+            found.append(_row(f"informative.{promise}.{name}", value, meaning))
+    try:
+        steps = informative.iterates(mixture)
+    except ArithmeticError:
+        steps = informative.NOWHERE.steps
+    found.append(_row("informative.section_6_1.steps", steps, "K from which 4D says something"))
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from attnlab.claims import Control, Part, Reading, Route, Source, Trivial
 from attnlab.evidence.laws import AtLeast
 from attnlab.evidence.statement import statement
-from attnlab.papers.li2023.claims.appendix_d import BOTH_SIGNS, PER_POSITION, SHARED, STUDIES
+from attnlab.papers.li2023.claims.appendix_d import PER_POSITION, SHARED, STUDIES
 from attnlab.papers.li2023.claims.common import theorem_hypotheses
 from attnlab.papers.li2023.scalars import neurons
 
@@ -44,6 +44,7 @@ PRESENT = Reading("present features",
                   "excluded: Definition 2's p_1 is the first model's feature", False)  # fmt: skip
 BEST_ALIGNED = Reading("best-aligned", "excluded: the proof of Lemma 3 asks for a margin", False)
 STAY = AtLeast(1.0)
+KEPT = {PER_POSITION: neurons.lucky_kept("proof"), SHARED: neurons.signed_kept("proof")}
 
 LEMMA_4 = statement(
     "li2023.lemma_4", "bound", title="Lucky neurons stay lucky",
@@ -55,7 +56,7 @@ LEMMA_4 = statement(
         Part(f"{words}, {beside.name}", study, scalar, STAY, reading=reading.name)
         for beside, study in STUDIES.items()
         for words, scalar, reading in (
-            ("all stay", neurons.lucky_kept("proof"), beside),
+            ("all stay", KEPT[beside], beside),
             ("against present features", neurons.lucky_kept("proof", neurons.PRESENT), PRESENT),
             ("best-aligned", neurons.lucky_kept("best"), BEST_ALIGNED),
         )
@@ -67,10 +68,11 @@ LEMMA_4 = statement(
         for reading in STUDIES
     ),
     trivial=Trivial("an inclusion has no weaker form that holds for any weights"),
-    positive={"lucky": np.full((5, 2, 3, 2), 200.0), "lucky_kept": np.ones((5, 2, 3, 2))},
+    positive={"lucky": np.full((5, 2, 3, 2), 200.0), "lucky_kept": np.ones((5, 2, 3, 2)),
+              "signed_kept": np.ones((5, 2, 3, 2))},
     hypotheses=theorem_hypotheses,
     notes="By Definition 2's letter no neuron is lucky at the start (Lemma 3), so that nothing can "
-          "be lost: not a reading that says anything." + BOTH_SIGNS,
+          "be lost: not a reading that says anything.",
 )  # fmt: skip
 
 APPENDIX_F = (LEMMA_3, LEMMA_4)

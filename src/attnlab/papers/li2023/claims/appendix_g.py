@@ -12,11 +12,11 @@ from attnlab.evidence.paired_laws import Paired, Statistic
 from attnlab.evidence.statement import statement
 from attnlab.papers.li2023.claims.common import FROZEN, SHUFFLED, data_hypotheses, where
 from attnlab.papers.li2023.claims.section_3_3_tokens import ITERATIONS
-from attnlab.papers.li2023.designs import HEADS
 from attnlab.papers.li2023.scalars.attention import RISE
 from attnlab.papers.li2023.scalars.neurons import class_change
 from attnlab.papers.li2023.scalars.trials import SUCCESS
-from attnlab.papers.li2023.settings import resolve
+from attnlab.papers.li2023.studies.designs import HEADS
+from attnlab.papers.li2023.studies.engine_choice import resolve
 from attnlab.papers.li2023.theory.conditions import KAPPA, token_noise
 
 G_1 = statement(

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attnlab.claims import Control, Hypothesis
 from attnlab.core import Record, Records
-from attnlab.papers.li2023.settings import TrainingSettings, resolve
+from attnlab.papers.li2023.settings import TrainingSettings
+from attnlab.papers.li2023.studies.engine_choice import resolve
 from attnlab.papers.li2023.theory import conditions
 
 SHUFFLED = Control(
@@ -34,7 +36,7 @@ FIXED_ORDER_AT_4 = Control(
 )
 
 
-def where(**settings: Any) -> Callable[[TrainingSettings], bool]:
+def where(**settings: object) -> Callable[[TrainingSettings], bool]:
     """Cells with these settings, as a part's `cells`."""
     return lambda cell: all(getattr(cell, name) == value for name, value in settings.items())
 
@@ -61,12 +63,14 @@ def _of_the_runs(records: Records) -> tuple[Hypothesis, ...]:
     return tuple(rows)
 
 
-def succeeds(n50: Callable[[TrainingSettings], float]) -> Callable[[Any, Any], bool]:
+def succeeds(
+    n50: Callable[[TrainingSettings], float],
+) -> Callable[[TrainingSettings, np.random.Generator], bool]:
     """For fixtures: success with the probability of a steep logistic curve around an N50."""
     return lambda cell, random: random.uniform() < 1 / (1 + (n50(cell) / cell.N) ** 12)
 
 
-def trial(study: str, seed: int, values: Mapping[str, Any], **settings: Any) -> Record:
+def trial(study: str, seed: int, values: Mapping[str, ArrayLike], **settings: Any) -> Record:
     """One synthetic record of a study, for fixtures that need series."""
     chosen: dict[str, Any] = {"engine": "collapsed", "approximate": True, **settings}
     return Record(f"li2023.{study}", resolve(TrainingSettings(**chosen)), seed, dict(values))

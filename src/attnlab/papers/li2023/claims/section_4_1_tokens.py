@@ -1,6 +1,7 @@
 """Section 4.1 and appendix B: attention along training (4, 7), test loss after pruning (5, 8)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from attnlab.evidence.paired_laws import Paired
 from attnlab.evidence.statement import statement
 from attnlab.papers.li2023.claims.common import FROZEN, data_hypotheses
 from attnlab.papers.li2023.claims.section_3_3_tokens import FLOOR, LATER, NEAR, STEPS, TEST_LOSS
-from attnlab.papers.li2023.designs import LONGER, PRUNE
 from attnlab.papers.li2023.scalars.attention import MASS, OVER_CEILING, RISE, START_OVER_CEILING
 from attnlab.papers.li2023.settings import TrainingSettings
+from attnlab.papers.li2023.studies.designs import PRUNE, READ_OTHERWISE, WIDER_M
 
 # --- figures 4 and 7 --------------------------------------------------------------------------
 
@@ -55,8 +56,9 @@ def _attention(letter: str, study: str, M: int, *further: Part) -> Claim:
         positive={"times": STEPS, "relevant_mass": 0.93 - 0.3 / STEPS}, hypotheses=data_hypotheses,
         notes=(
             "Training ends when the training loss is zero: the hinge has no gradient left, and "
-            "the attention freezes where it is. |S| is 100: with the printed 50, alpha_# = .05 "
-            "would be 2.5 tokens. The cutoff was 0.9 of 1 before the ceiling was derived."
+            "the attention freezes where it is. The cutoff was 0.9 of 1 before the ceiling was "
+            "derived."
+            + (" alpha_# = .05 of 50 tokens is 2.5: 2 and 3 in turn." if M == 5 else "")
             + (" M = 20 breaks the data model's M < m_a, m_b." if M == 20 else "")
         ),
     )  # fmt: skip
@@ -64,43 +66,40 @@ def _attention(letter: str, study: str, M: int, *further: Part) -> Claim:
 
 FURTHER = Part("margin 10", "margin_10", OVER_CEILING, NEAR, reading=LATER.name)
 ATTENTION = (
-    _attention("4", "dynamics", 5, FURTHER),
+    _attention("4", "figure_4", 5, FURTHER),
     *(_attention(f"7{x}", f"figure_7{x}", M) for x, M in (("a", 10), ("b", 15), ("c", 20))),
 )
 
 # --- figures 5 and 8 --------------------------------------------------------------------------
 
-LOST = "figure 5's own settings are lost in our text"
-SHORT = Reading("100 steps, first places", f"{LOST}: a fixed T while training goes on")
-FIVE = {
-    SHORT: {},
-    Reading("400 steps, first places", f"{LOST}: trained to a loss of zero"): {"long": True},
-    Reading("100 steps, places anew", f"{LOST}; (1) sums a_(l) over the kept, numbered anew"):
-        {"positions": "renumbered"},
-    Reading("set to zero", "section 2 says that removed tokens are set to zero"):
-        {"removal": "zeroed"},
-    Reading("at test only", f"{LOST}; figure 8's caption speaks of testing data"):
-        {"prune_at": "test"},
-}  # fmt: skip
-"""How figure 5 can be read, by what differs from the first."""
+LOST = "figure 5's own settings are lost in our text; how training stops, which places kept tokens "
+SHORT = Reading("as designed", LOST + "take and when they go are open choices of the universes")
+BESIDE = {
+    name: Reading(name, "beside: one of the universes, at the full design", False)
+    for name in READ_OTHERWISE
+}
 OURS = Reading("selectors without an oracle",
                "excluded: the figure removes by the tokens' roles", False)  # fmt: skip
 MOST = 0.6
 
 
-def _cells(long: bool = False, **changes: str) -> Callable[[TrainingSettings], bool]:
-    """The cells without removal and with the most of it, of one reading."""
-    wanted = {"positions": "original", "removal": "excluded", "prune_at": "both", **changes}
+def _most(M: int = 5, wanted: Mapping[str, object] = {}) -> Callable[[TrainingSettings], bool]:
+    """The cells without removal and with the most of it, with M patterns, of one reading."""
 
     def chosen(cell: TrainingSettings) -> bool:
-        if (cell.steps >= LONGER) != long:
-            return False
         most = PRUNE.noisy_share if cell.selector == "noisy" else MOST
-        return cell.selector == "none" or (
-            cell.removed == most and all(getattr(cell, k) == v for k, v in wanted.items())
-        )
+        if cell.M != M or (cell.selector != "none" and cell.removed != most):
+            return False
+        asked = {"steps": wanted.get("steps", PRUNE.steps)} if cell.selector == "none" else wanted
+        return all(getattr(cell, k) == v for k, v in asked.items()) if wanted else True
 
     return chosen
+
+
+def _read(changes: Mapping[str, object]) -> dict[str, object]:
+    """Every setting in which figure 5's readings differ."""
+    plain = ("steps", "positions", "removal", "prune_at")
+    return {name: getattr(PRUNE, name) for name in plain} | dict(changes)
 
 
 def _over_none(selector: str, inside: Range) -> Paired:
@@ -113,55 +112,67 @@ LAWS = {"irrelevant": HELPS, "noisy": HELPS, "random": HARMLESS}
 FACTOR = {"none": 1.0, "irrelevant": 0.05, "random": 1.1}
 
 
-def _pruning(letter: str, M: int, readings: dict[Reading, dict]) -> Claim:
+def _pruning(letter: str, patterns: Sequence[int], *further: Part, **texts: Any) -> Claim:
     study = f"figure_{letter}"
-    parts = [
-        Part(f"{name}, {reading.name}", study, TEST_LOSS, _over_none(name, law),
-             reading=reading.name, cells=_cells(**changes))
-        for reading, changes in readings.items()
+    several = ", M = {}".format if len(patterns) > 1 else lambda M: ""
+    parts = tuple(
+        Part(f"{name}{several(M)}", study, TEST_LOSS, _over_none(name, law),
+             reading=SHORT.name, cells=_most(M))
+        for M in patterns
         for name, law in LAWS.items()
-    ]  # fmt: skip
-    ours = [
-        Part(name, study, TEST_LOSS, _over_none(name, HELPS), reading=OURS.name, cells=_cells())
-        for name in ("attention", "value_norm", "distance")
-    ]
-    several = len(readings) > 1
+    )  # fmt: skip
+    first = several(patterns[0])
     return statement(
         f"li2023.{study}", "figure",
-        title=f"Removing irrelevant or noisy tokens lowers the test loss, M = {M}",
+        title="Removing irrelevant or noisy tokens lowers the test loss"
+        + (", M = 10, 15, 20" if len(patterns) > 1 else ""),
         statement="Removing label-irrelevant or noisy tokens lowers the test loss; removing tokens "
                   "at random does not.",
-        source=Source("4.1" if M == 5 else "B", f"figure {letter}"),
+        source=Source("4.1" if letter == "5" else "B", f"figure {letter}"),
         stated="test loss falls for both oracles, and does not at random",
         measured="Test loss after a fixed number of steps with 60 % removed (30 % as noisy) over "
                  "that with none, paired by seed.",
         why="Ours: a random removal that lowers the loss by less than a tenth does nothing.",
-        parts=(*parts, *(ours if several else ())),
-        readings=(*readings, *((OURS,) if several else ())),
+        parts=(*parts, *further),
         controls=(
             Control("an oracle as random", "label-irrelevant tokens removed where random is meant",
-                    part=f"random, {SHORT.name}", law=_over_none("irrelevant", HARMLESS)),
-            Control("a factor of 10^5", "the loss falls by 10^5", part=f"irrelevant, {SHORT.name}",
+                    part=f"random{first}", law=_over_none("irrelevant", HARMLESS)),
+            Control("a factor of 10^5", "the loss falls by 10^5", part=f"irrelevant{first}",
                     law=_over_none("irrelevant", AtMost(1e-5, "mean"))),
         ),
         positive={"test_loss": lambda cell, rng: 0.1 * FACTOR.get(cell.selector, 0.1)
                   * np.exp(0.05 * rng.normal())},
         hypotheses=data_hypotheses,
-        notes=(
-            "The settings of figures 5 and 8 are lost in our text: inferred. Stopping and the "
-            "places whose output weights kept tokens take decide: once the training loss is zero "
-            "there is hardly a loss left to lower, and first places scatter the output weights. "
-            "400 steps with places anew, the fourth of the two by two, has no runs yet. A sample "
-            "has 30 % of noisy tokens at the mean, so removing 30 % as noisy takes others along. "
-            + ("" if several else "Only one of figure 5's readings is run here: see there. ")
-            + ("M = 20 breaks the data model's M < m_a, m_b." if M == 20 else "")
-        ),
+        **texts,
     )  # fmt: skip
 
 
-PRUNING = (
-    _pruning("5", 5, FIVE),
-    *(_pruning(f"8{x}", M, {SHORT: {}}) for x, M in (("a", 10), ("b", 15), ("c", 20))),
+INFERRED = (
+    "The settings of figures 5 and 8 are lost in our text: inferred. A sample has 30 % of noisy "
+    "tokens at the mean, so removing 30 % as noisy takes others along. "
 )
+PRUNING = (
+    _pruning(
+        "5", (5,),
+        *(
+            Part(f"{name}, {reading}", "pruning_readings", TEST_LOSS, _over_none(name, law),
+                 reading=reading, cells=_most(5, _read(changes)))
+            for reading, changes in READ_OTHERWISE.items()
+            for name, law in LAWS.items()
+        ),
+        *(
+            Part(name, "figure_5", TEST_LOSS, _over_none(name, HELPS), reading=OURS.name,
+                 cells=_most())
+            for name in ("attention", "value_norm", "distance")
+        ),
+        readings=(SHORT, *BESIDE.values(), OURS),
+        notes=INFERRED + "Stopping and places decide: the two by two is in the readings beside. "
+        "They were allowed readings until the universes went over the same settings.",
+    ),
+    _pruning(
+        "8", WIDER_M, readings=(SHORT,),
+        notes=INFERRED + "M = 20 breaks the data model's M < m_a, m_b.",
+    ),
+)  # fmt: skip
 
 SECTION_4_1_TOKENS = (*ATTENTION, *PRUNING)

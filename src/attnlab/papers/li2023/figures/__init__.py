@@ -1,6 +1,8 @@
 """The figures of li2023."""
 
+from attnlab.papers.li2023.figures.figure_6_images import FIGURE_6
+from attnlab.papers.li2023.figures.frames import FRAMES
 from attnlab.papers.li2023.figures.sample_complexity import SAMPLE_COMPLEXITY
 from attnlab.papers.li2023.figures.training import TRAINING
 
-FIGURES = (*SAMPLE_COMPLEXITY, *TRAINING)
+FIGURES = (*FRAMES, *SAMPLE_COMPLEXITY, *TRAINING, *FIGURE_6)

@@ -1,14 +1,24 @@
 """Figures 1 to 3: how many samples and iterations it takes."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.evidence.fits import fit_exponent
+from attnlab.evidence.floor_laws import fit_floor
 from attnlab.evidence.threshold_laws import bounded, thresholds
-from attnlab.papers.li2023.figures.common import canvas, log_axes, numbers, success_map
+from attnlab.papers.li2023.figures.common import (
+    canvas,
+    draw_n50,
+    log_axes,
+    numbers,
+    success_map,
+)
 from attnlab.papers.li2023.scalars.trials import SUCCESS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 SLICES = (
     ("paper_slice", "$\\alpha_\\# = 0.5 - \\alpha_*$ (paper)"),
@@ -18,18 +28,20 @@ SLICES = (
 MARKS = {"paper_slice": "o", "constant_ratio": "s", "number": "^"}
 
 
-def draw_1a(records: Records) -> tuple[Any, dict[str, Any]]:
-    """Success maps on the three slices, and N50 against both laws."""
+def draw_1a(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """Success on the three slices, and N50 against the laws that compete."""
     drawing, ((paper, ratio, fixed), (star, gap, relative)) = canvas(2, 3, width=4.2)
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     levels = (
         (paper, lambda c: round(c.alpha_star**-2, 6), "$\\alpha_*^{-2}$"),
         (ratio, lambda c: round(c.alpha_star**-2, 6), "$\\alpha_*^{-2}$"),
         (fixed, lambda c: c.alpha_sharp, "$\\alpha_\\#$"),
     )
     for (rule, title), (panel, level, label) in zip(SLICES, levels, strict=True):
-        data[rule] = success_map(panel, records.where(confusion=rule), level, label)
+        own = records.where(confusion=rule)
         panel.set_title(title, fontsize=10)
+        if own:
+            data[rule] = success_map(panel, own, level, label)
     paper.legend(fontsize=8, loc="upper left")
     for panel, regressor, label in (
         (star, lambda c: c.alpha_star**-2, "$\\alpha_*^{-2}$"),
@@ -37,20 +49,25 @@ def draw_1a(records: Records) -> tuple[Any, dict[str, Any]]:
         (relative, lambda c: (c.gap / c.alpha_star) ** -2,
          "$(1 - \\alpha_\\#/\\alpha_*)^{-2}$"),
     ):  # fmt: skip
+        points = []
         for rule, title in SLICES:
-            part = records.where(confusion=rule)
-            x, y, low, high = _points(part, regressor)
+            x, y, low, high = _points(records.where(confusion=rule), regressor)
             if x:
                 panel.errorbar(
                     x, y, yerr=[low, high], fmt=MARKS[rule], ms=4, lw=1, capsize=2, label=title
                 )
+                points += zip(x, y, strict=True)
+        if len(points) >= 3:
+            x, y = (np.array(column) for column in zip(*points, strict=True))
+            fit = fit_floor(x, y)
+            along = np.geomspace(x.min(), x.max(), 50)
+            panel.plot(along, fit.at(along), color="grey", lw=0.8, ls=":",
+                       label=f"{fit.floor:.2g} + {fit.slope:.2g} x")  # fmt: skip
+            data[f"floor over {label}"] = {"floor": fit.floor, "slope": fit.slope,
+                                           "error": fit.square**0.5}  # fmt: skip
         panel.set(xlabel=label, ylabel="N50")
         log_axes(panel)
-    star.legend(fontsize=7)
-    edges = np.array(relative.get_xlim())
-    relative.plot(edges, 4 * edges, color="grey", lw=0.8, ls=":", label="slope 1")
-    relative.set_xlim(*edges)
-    relative.legend(fontsize=7, loc="lower right")
+        panel.legend(fontsize=7)
     return drawing, data
 
 
@@ -60,28 +77,49 @@ def _points(records: Records, regressor) -> tuple[list[float], list[float], list
     cells = {(r.cell.alpha_star, r.cell.sharp): r.cell for r in records}
     x = [float(regressor(cells[level])) for level in found]
     fits = list(found.values())
-    low, high = [f.n50 - f.low for f in fits], [f.high - f.n50 for f in fits]
+    low = [f.n50 - (f.sequence_low or f.low) for f in fits]
+    high = [(f.sequence_high if np.isfinite(f.sequence_high) else f.high) - f.n50 for f in fits]
     return x, [f.n50 for f in fits], low, high
 
 
-def draw_1b(records: Records) -> tuple[Any, dict[str, Any]]:
-    """Success maps over sigma and over the token noise."""
-    values, noise = (records.of(f"li2023.{study}") for study in ("figure_1b", "token_noise"))
-    drawing, ((left, right),) = canvas(1, 2)
-    data = {"sigma": success_map(left, values, lambda c: c.sigma, "$\\sigma$")}
+SIGMA_AS = {
+    "error": "an error within Assumption 1",
+    "worst": "the worst error",
+    "scale": "the scale of the values",
+}
+
+
+def draw_1b(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """N50 over sigma in its readings, and over the token noise."""
+    drawing, ((left, middle, right),) = canvas(1, 3, width=4.2)
+    noise = records.of("li2023.token_noise")
+    data: dict[str, object] = {}
+    values = Records(r for r in records if r.study != "li2023.token_noise")
+    data["sigma"] = success_map(left, values.where(sigma_as="error"), lambda c: c.sigma,
+                                "$\\sigma$")  # fmt: skip
     left.set_title("error of the first values", fontsize=10)
-    left.legend(fontsize=8, loc="lower right")
+    left.legend(fontsize=8, loc="upper left")
+    for colour, (reading, words) in zip(("tab:red", "tab:blue", "tab:green"), SIGMA_AS.items(),
+                                        strict=True):  # fmt: skip
+        found = thresholds(values.where(sigma_as=reading), SUCCESS, lambda c: c.sigma)
+        if found:
+            draw_n50(middle, found, colour, words)
+            data[f"n50, {reading}"] = {str(x): f.n50 for x, f in found.items()}
+    middle.set(xlabel="$\\sigma$", ylabel="N50", yscale="log")
+    middle.set_title("three readings of sigma", fontsize=10)
+    middle.legend(fontsize=7)
     level = lambda c: round(c.c0 * np.sqrt(c.d), 4)  # noqa: E731
     data["tau"] = success_map(right, noise, level, "$\\tau = c_0 \\sqrt{d}$")
     right.set_title("token noise (m = 250)", fontsize=10)
     return drawing, data
 
 
-def draw_2(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_2(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Iterations against 1/alpha_* and against 1/gap, by slice."""
     drawing, ((star, gap, rest),) = canvas(1, 3, width=4.2)
-    plain = Records(r for r in records.where(eta=0.5, sigma=0.1, delta=0.2) if r["fitted"])
-    data: dict[str, Any] = {}
+    standard = records.where(eta=0.5, sigma=0.1, delta=0.2, sigma_as="error")
+    plain = Records(r for r in standard if r["fitted"])
+    data: dict[str, object] = {}
     names = {**dict(SLICES), "number": "$\\alpha_\\# = 0$"}
     for panel, regressor, label in (
         (star, lambda c: 1 / c.alpha_star, "$1/\\alpha_*$"),
@@ -104,23 +142,35 @@ def draw_2(records: Records) -> tuple[Any, dict[str, Any]]:
         panel.legend(fontsize=7)
     base = records.where(confusion="constant_ratio", alpha_star=0.3)
     fixed = {"eta": 0.5, "sigma": 0.1, "delta": 0.2}
-    for name, mark in (("eta", "o"), ("sigma", "s"), ("delta", "^")):
-        others = {k: v for k, v in fixed.items() if k != name}
+    for name, mark, reading in (
+        ("eta", "o", "error"), ("sigma", "s", "error"), ("sigma", "D", "worst"),
+        ("sigma", "x", "scale"), ("delta", "^", "error"),
+    ):  # fmt: skip
+        others = {k: v for k, v in fixed.items() if k != name} | {"sigma_as": reading}
         part = Records(r for r in base.where(**others) if r["fitted"])
         by = {v: p.column("iterations").astype(float).mean() for v, p in part.by(name).items()}
         unit = by.get(fixed[name], 1.0)
-        rest.plot(list(by), [T / unit for T in by.values()], f"{mark}-", ms=5, lw=0.9, label=name)
-        data[name] = {str(k): float(v) for k, v in by.items()}
+        rest.plot(
+            list(by),
+            [T / unit for T in by.values()],
+            f"{mark}-",
+            ms=5,
+            lw=0.9,
+            label=name if reading == "error" else f"{name}, {SIGMA_AS[reading]}",
+        )
+        data[name if reading == "error" else f"{name}, {reading}"] = {
+            str(k): float(v) for k, v in by.items()
+        }
     rest.set(xlabel="step size or first error", ylabel="T over T at the standard setting")
     rest.set_yscale("log")
     rest.legend(fontsize=8)
     return drawing, data
 
 
-def draw_3(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_3(records: Records) -> tuple["Drawing", dict[str, object]]:
     """N50 with and without learned attention, against 1/alpha_* and 1/gap."""
     drawing, ((star, gap),) = canvas(1, 2)
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     kinds = (("trained", "tab:blue", "attention learned"), ("frozen", "tab:orange", "not learned"))
     for panel, regressor, label in (
         (star, lambda c: 1 / c.alpha_star, "$1/\\alpha_*$"),
@@ -156,24 +206,28 @@ SAMPLE_COMPLEXITY = (
         id="li2023.figure_1a",
         title="Success over the fraction of label-relevant tokens and N",
         caption=(
-            "Upper row: share of successful trials on the paper's slice, at a constant ratio "
-            "alpha_#/alpha_*, and at alpha_* = .35 with alpha_# varied; red: N50 with its 95 % "
-            "credible interval; tiles are black where no trial has a test loss below 1e-3 and "
-            "white where all have. Lower row: N50 where the sizes bound it, against alpha_*^-2 and "
-            "gap^-2, where the slices fall apart, and against (1 - alpha_#/alpha_*)^-2."
+            "Upper row: trials of the sequential design on the paper's slice, at a constant ratio "
+            "alpha_#/alpha_*, and at alpha_* = .35 with alpha_# varied: black dots where no trial "
+            "has a test loss below 1e-3, white where all have, larger for more trials; red: N50 "
+            "with its 95 % confidence sequence, a triangle where an end is open. Axes are true to "
+            "scale. Lower row: N50 where the sizes bound it against three laws, each with the best "
+            "floor plus multiple of it over all slices."
         ),
         studies=("li2023.figure_1a",),
         draw=draw_1a,
+        shows_diverged=True,
     ),
     Figure(
         id="li2023.figure_1b",
         title="Success over the first values' error, and over the token noise",
         caption=(
-            "Share of successful trials at alpha_* = .3, alpha_# = .2, 50 tokens; red: N50. As "
-            "printed over sigma (left), and over the token noise tau (right)."
+            "Trials at alpha_* = .3, alpha_# = .2, 50 tokens, and N50 with its 95 % confidence "
+            "sequence (triangles: an end is open). As printed over sigma (left), by what sigma may "
+            "mean (middle), and over the token noise tau (right)."
         ),
-        studies=("li2023.figure_1b", "li2023.token_noise"),
+        studies=("li2023.figure_1b", "li2023.sigma_readings", "li2023.token_noise"),
         draw=draw_1b,
+        shows_diverged=True,
     ),
     Figure(
         id="li2023.figure_2",
@@ -195,5 +249,6 @@ SAMPLE_COMPLEXITY = (
         ),
         studies=("li2023.figure_1a", "li2023.figure_3"),
         draw=draw_3,
+        shows_diverged=True,
     ),
 )

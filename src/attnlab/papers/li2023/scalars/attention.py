@@ -26,6 +26,7 @@ import numpy as np
 from attnlab.claims import Effect, Finding, Scalar
 from attnlab.core import Record, Records
 from attnlab.evidence.fits import fit_exponent
+from attnlab.papers.li2023.settings import TrainingSettings
 
 LARGE_C = 10.0
 """(15)'s large C: what the hypothesis on zeta in Theorem 1 takes, eta^10."""
@@ -51,8 +52,15 @@ def mean_ceiling(alpha_star: float, alpha_sharp: float) -> float:
     return (1 - alpha_star - alpha_sharp) * rho / (1 + rho) + own
 
 
+def cell_ceiling(cell: TrainingSettings) -> float:
+    """`mean_ceiling` at the counts of a cell; of counts in turn the mean, which none can pass."""
+    rows = cell.counts()
+    found = [mean_ceiling(rows[k][0] / cell.L, rows[k][1] / cell.L) for k in range(0, len(rows), 2)]
+    return sum(found) / len(found)
+
+
 def _ceiling(record: Record) -> float:
-    return mean_ceiling(record.cell.alpha_star, record.cell.sharp)
+    return cell_ceiling(record.cell)
 
 
 def _exponent(mass: float, eta: float) -> float:
@@ -85,6 +93,27 @@ LEAST_MASS_C = Scalar(
     "C at which the smallest mass of any query and sample is 1 - eta^C",
     lambda r: _exponent(float(r["least_relevant_mass"][-1]), r.cell.eta),
 )
+
+
+def _time_to(record: Record, name: str, share: float) -> float:
+    """The step at which a series has made a share of its rise for the first time, interpolated."""
+    t, x = record["times"], record[name]
+    if not x[-1] > x[0] * (1 + 1e-6):
+        return math.nan
+    done = (x - x[0]) / (x[-1] - x[0])
+    k = int((done >= share).argmax())
+    return float(np.interp(share, done[k - 1 : k + 1], t[k - 1 : k + 1]))
+
+
+def emergence(mass: float, margin: float) -> Scalar:
+    """When the attention has made a share of its rise, against when the margin has."""
+    return Scalar(
+        f"steps to {mass:.0%} of the rise of the mass over those to {margin:.0%} of the margin's",
+        lambda r: _time_to(r, "relevant_mass", mass) / _time_to(r, "mean_margin", margin),
+    )
+
+
+EMERGENCE, LATE_EMERGENCE = emergence(0.5, 0.5), emergence(0.99, 0.1)
 
 
 def ceiling_route(records: Records) -> Finding:

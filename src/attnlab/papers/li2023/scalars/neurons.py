@@ -8,7 +8,7 @@ import numpy as np
 from attnlab.claims import Effect, Finding, Scalar
 from attnlab.core import Record, Records
 from attnlab.evidence.fits import fit_exponent
-from attnlab.papers.li2023.theory.conditions import Sizes, lucky_bound, sizes_of, token_noise
+from attnlab.papers.li2023.theory.conditions import TheoremSizes, lucky_bound, sizes_of, token_noise
 
 DEFINITIONS = {"literal": 0, "proof": 1, "best": 2}
 """Which neurons are lucky: the order of `probes.lucky_neurons`."""
@@ -30,6 +30,14 @@ def _over_xi(name: str) -> Callable[[Record], float]:
 OWN_GROWTH = Scalar(
     "growth of lucky neurons along their own feature",
     lambda r: float(r["lucky_along_own"][-1] / r["lucky_along_own"][0]),
+)
+SIGNED_GROWTH = Scalar(
+    "growth of lucky neurons of the fitting sign along their own feature",
+    lambda r: float(r["signed_along_own"][-1] / r["signed_along_own"][0]),
+)
+SIGNED_OTHERS = Scalar(
+    "lucky neurons of the fitting sign along other features over xi",
+    _over_xi("signed_along_others"),
 )
 OWN_SIZE = Scalar("lucky neurons along their own feature over xi", _over_xi("lucky_along_own"))
 OTHERS_SIZE = Scalar("lucky neurons along other features over xi", _over_xi("lucky_along_others"))
@@ -59,6 +67,21 @@ UNLUCKY_V = Scalar(
 UNLUCKY_V_WITHOUT_B = Scalar(
     "V_i of an unlucky neuron times B sqrt(m)",
     lambda r: float(r["unlucky_V_least"].min()) * r.cell.B,
+)
+
+
+def _asked_V(record: Record) -> float:
+    """(29)'s size times sqrt(m) half way, with the proof's 1/(a |S|): alpha_* p_n / 2."""
+    return record.cell.alpha_star * _half_way(record, "relevant_query_mass") / 2
+
+
+SIGNED_V = Scalar(
+    "-V_i of lucky neurons of the fitting sign over (29)'s size at constant one",
+    lambda r: -_half_way(r, "signed_V") / _asked_V(r),
+)
+OPPOSITE_V = Scalar(
+    "-V_i of the other class's lucky neurons over (30)'s size at constant one, the largest",
+    lambda r: -_half_way(r, "opposite_V_least") / _asked_V(r),
 )
 UNLUCKY_BOUND = Scalar("(31) over what holds for any V_i", lambda r: 1 / math.sqrt(r.cell.B))
 
@@ -136,6 +159,15 @@ def lucky_kept(definition: str, features: int = FIRST) -> Scalar:
     )
 
 
+def signed_kept(definition: str) -> Scalar:
+    """The same among the neurons whose output weights fit the class."""
+    k = DEFINITIONS[definition]
+    return Scalar(
+        "share of lucky neurons of the fitting sign that stay, at the worst step",
+        lambda r: float(r["signed_kept"][:, FIRST, k].min()),
+    )
+
+
 LUCKY_SHARE = Scalar(
     "share of all neurons that are lucky, at the worst step",
     lambda r: float(r["lucky"][:, FIRST, DEFINITIONS["proof"]].min()) / r.cell.m,
@@ -149,7 +181,7 @@ def cone_share(angle: float, dimension: int) -> float:
     return 0.5 * float(betainc((dimension - 1) / 2, 0.5, math.sin(angle) ** 2))
 
 
-def margin_share(s: Sizes, dimension: int, draws: int = 200_000) -> tuple[float, float]:
+def margin_share(s: TheoremSizes, dimension: int, draws: int = 200_000) -> tuple[float, float]:
     """The share of Gaussian directions nearest to p_1 by 2 (sigma + tau), and its error.
 
     Plain Monte Carlo; the features are the first M axes, which loses nothing.

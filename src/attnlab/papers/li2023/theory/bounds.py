@@ -1,16 +1,45 @@
 """Every bound and condition of li2023 for given sizes: the rows of `attnlab bounds li2023`."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from attnlab.core import Bound
-from attnlab.papers.li2023.settings import BoundsSettings
+from attnlab.core import BadInput, Bound, setting
+from attnlab.data.pattern_sizes import require_fractions
+from attnlab.papers.li2023.settings import require_range
 from attnlab.papers.li2023.theory import conditions
-from attnlab.papers.li2023.theory.conditions import Sizes
+from attnlab.papers.li2023.theory.conditions import TheoremSizes
+
+
+@dataclass(frozen=True)
+class BoundsSettings:
+    """The sizes that `attnlab bounds li2023` takes."""
+
+    alpha_star: float = setting(0.35, origin="paper", symbol="alpha_*", help="relevant fraction")
+    alpha_sharp: float = setting(0.15, origin="paper", symbol="alpha_#", help="confusion fraction")
+    sigma: float = setting(0.1, origin="paper", symbol="sigma", help="error of the first values")
+    delta: float = setting(0.2, origin="paper", symbol="delta", help="error of keys and queries")
+    tau: float = setting(0.0, origin="ours", symbol="tau", help="noise of a token, as a norm")
+    M: int = setting(5, origin="paper", symbol="M", help="patterns")
+    m: int = setting(1000, origin="paper", symbol="m", help="neurons")
+    N: int = setting(200, origin="paper", symbol="N", help="training samples")
+    B: int = setting(20, origin="ours", symbol="B", help="mini-batch size")
+    eta: float = setting(0.5, origin="ours", symbol="eta", help="step size")
+
+    def __post_init__(self):
+        require_fractions(self.alpha_star, self.alpha_sharp)
+        require_range("sigma", self.sigma, 0.0, 1.0)
+        require_range("delta", self.delta, 0.0, 1.0)
+        if self.tau < 0 or min(self.M - 2, self.m, self.N - 1, self.B) < 1 or not self.eta > 0:
+            raise BadInput(
+                f"got tau={self.tau:g}, M={self.M}, m={self.m}, N={self.N}, B={self.B}, "
+                f"eta={self.eta:g}; need tau >= 0, M >= 3, N >= 2, m, B >= 1 and eta > 0"
+            )
 
 
 def bounds(given: BoundsSettings) -> tuple[Bound, ...]:
     """The table. Bounds with unknown constants are shown at constant one."""
-    s = Sizes(
+    s = TheoremSizes(
         given.alpha_star,
         given.alpha_sharp,
         given.sigma,

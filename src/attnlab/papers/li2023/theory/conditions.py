@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlab.claims import Hypothesis
-from attnlab.core import ConstantKind
+from attnlab.core import ConstantKind, Hypothesis
 from attnlab.papers.li2023.settings import TrainingSettings
 
 LARGEST_EPS_S = 0.5
@@ -27,7 +26,7 @@ _Number = Callable[[TrainingSettings], float]
 
 
 @dataclass(frozen=True)
-class Sizes:
+class TheoremSizes:
     """What the conditions are functions of."""
 
     alpha_star: float
@@ -46,9 +45,9 @@ class Sizes:
         return self.sigma + self.tau
 
 
-def sizes_of(cell) -> Sizes:
+def sizes_of(cell) -> TheoremSizes:
     """The sizes of a cell of the studies."""
-    return Sizes(
+    return TheoremSizes(
         cell.alpha_star,
         cell.sharp,
         cell.sigma,
@@ -73,29 +72,29 @@ def noise_quantile(cell, probability: float = 0.99) -> float:
     return cell.c0 * math.sqrt(float(chi2.ppf(probability, cell.d)))
 
 
-def least_relevant_fraction(s: Sizes, eps_S: float = LARGEST_EPS_S) -> float:
+def least_relevant_fraction(s: TheoremSizes, eps_S: float = LARGEST_EPS_S) -> float:
     r"""(8): $\alpha_\# / (\epsilon_S e^{-(\delta+\tau)}(1-(\sigma+\tau)))$, at most alpha_star."""
     if s.error >= 1:
         return math.inf
     return s.alpha_sharp / (eps_S * math.exp(-(s.delta + s.tau)) * (1 - s.error))
 
 
-def least_batch(s: Sizes) -> float:
+def least_batch(s: TheoremSizes) -> float:
     r"""(9) at constant one: $(\alpha_* - e^{-(\delta+\tau)}(\tau+\sigma))^{-2}$."""
     return _inverse_square(s.alpha_star - math.exp(-(s.delta + s.tau)) * s.error)
 
 
-def least_samples(s: Sizes, c2: float = 1.0) -> float:
+def least_samples(s: TheoremSizes, c2: float = 1.0) -> float:
     r"""(10) at constants one and zeta = 1: $(\alpha_* - c''(\sigma+\tau))^{-2}$."""
     return _inverse_square(s.alpha_star - c2 * s.error)
 
 
-def least_samples_without_attention(s: Sizes) -> float:
+def least_samples_without_attention(s: TheoremSizes) -> float:
     r"""(13) at constant one: $(\alpha_*(\alpha_*-\sigma-\tau))^{-2}$."""
     return _inverse_square(s.alpha_star * max(s.alpha_star - s.error, 0.0))
 
 
-def iterations(s: Sizes, eta: float) -> float:
+def iterations(s: TheoremSizes, eta: float) -> float:
     r"""(11) at constant one: $1/((1-\epsilon-(\sigma+\tau)M/\pi)\,\eta\,\alpha_*)$.
 
     - $\epsilon$: the smallest that the width allows, `least_epsilon`.
@@ -104,17 +103,17 @@ def iterations(s: Sizes, eta: float) -> float:
     return math.inf if share <= 0 else 1 / (share * eta * s.alpha_star)
 
 
-def least_epsilon(s: Sizes) -> float:
+def least_epsilon(s: TheoremSizes) -> float:
     r"""The epsilon that the width condition $m \ge \epsilon^{-2} M^2 \log N$ forces at least."""
     return s.M * math.sqrt(math.log(s.N) / s.m)
 
 
-def lucky_share(s: Sizes) -> float:
+def lucky_share(s: TheoremSizes) -> float:
     r"""Lemma 3's bracket $1-\epsilon_m-(\sigma+\tau)M/\pi$ at the least epsilon."""
     return 1 - least_epsilon(s) - s.error * s.M / math.pi
 
 
-def lucky_bound(s: Sizes) -> float:
+def lucky_bound(s: TheoremSizes) -> float:
     """Lemma 3: the least number of lucky neurons of a class, (m/M) times the bracket."""
     return s.m / s.M * lucky_share(s)
 
@@ -147,7 +146,7 @@ def hypotheses(cells: Iterable[TrainingSettings], *, with_8: bool = True) -> tup
         worst = min(cells, key=lambda c: value(c) - bound(c))
         return Hypothesis(name, value(worst), bound(worst), ">=", constant)
 
-    def of(formula: Callable[[Sizes], float]) -> _Number:
+    def of(formula: Callable[[TheoremSizes], float]) -> _Number:
         return lambda cell: formula(sizes_of(cell))
 
     rows = [
@@ -172,7 +171,7 @@ def room_for_patterns(cells: Iterable[TrainingSettings]) -> Hypothesis:
     return Hypothesis("M < m_a, m_b", worst.M, min(worst.m_a, worst.m_b) - 1, "<=")
 
 
-def _least_width(s: Sizes) -> float:
+def _least_width(s: TheoremSizes) -> float:
     return s.M**2 * math.log(max(s.N, 2))
 
 

@@ -5,8 +5,11 @@ from attnlab.papers.yang2024.claims.appendix_a import FIGURE_1
 from attnlab.papers.yang2024.claims.appendix_b_c import APPENDIX_B, APPENDIX_C
 from attnlab.papers.yang2024.claims.appendix_d import APPENDIX_D
 from attnlab.papers.yang2024.claims.appendix_e import APPENDIX_E
+from attnlab.papers.yang2024.claims.appendix_e_more import MORE
 from attnlab.papers.yang2024.claims.appendix_f import APPENDIX_F
 from attnlab.papers.yang2024.claims.appendix_g_h import LEMMA_G2, LEMMA_H2
+from attnlab.papers.yang2024.claims.combinations import COMBINATIONS
+from attnlab.papers.yang2024.claims.directions import DIRECTIONS
 from attnlab.papers.yang2024.claims.findings import FINDINGS
 from attnlab.papers.yang2024.claims.section_3_phase_1 import THEOREM_3_1
 from attnlab.papers.yang2024.claims.section_3_phase_2 import SECTION_3_PHASE_2
@@ -24,7 +27,10 @@ CLAIMS: tuple[Claim, ...] = (
     *APPENDIX_D,
     *APPENDIX_E,
     *APPENDIX_F,
+    *MORE,
     LEMMA_G2,
     LEMMA_H2,
     *FINDINGS,
+    *COMBINATIONS,
+    *DIRECTIONS,
 )

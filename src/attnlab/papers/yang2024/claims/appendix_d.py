@@ -9,9 +9,9 @@ from attnlab.papers.yang2024.claims.common import (
     TOLERANCE_WHY,
     drawn_hypotheses,
 )
+from attnlab.papers.yang2024.runs.summaries.initial import DELTA
 from attnlab.papers.yang2024.scalars import initial
-from attnlab.papers.yang2024.scalars.fixtures import STARTED, series
-from attnlab.papers.yang2024.summaries.initial import DELTA
+from attnlab.papers.yang2024.scalars.examples import STARTED, series
 
 MEASURED = (
     "Weights and samples are drawn, nothing is trained: the share of draws in which everything is "

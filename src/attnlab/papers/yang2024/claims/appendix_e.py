@@ -5,35 +5,38 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.claims import Claim, Control, Fitted, Fixture, Law, Part, Scalar, Source
-from attnlab.evidence.laws import AtMost, Power, Relation, Share
+from attnlab.claims import Claim, Control, Fitted, Law, Part, Scalar, Source
+from attnlab.evidence.laws import AtLeast, AtMost, Power, Relation, Share
 from attnlab.evidence.paired_laws import Paired
 from attnlab.evidence.statement import statement
-from attnlab.papers.yang2024.auxiliary_settings import ClassSettings
+from attnlab.papers.yang2024.claims import paths as p
 from attnlab.papers.yang2024.claims.common import (
     BOUNDED,
-    CONSTANT,
     HIDDEN,
     KEPT,
-    OVER_WIDTHS,
     PROBABILITY,
     SHUFFLED,
     TOLERANCE_WHY,
     drawn_hypotheses,
 )
-from attnlab.papers.yang2024.scalars import first_phase as scalars
+from attnlab.papers.yang2024.claims.phase_2 import COUPLED_SIZES
+from attnlab.papers.yang2024.runs.summaries.phase_1 import CLASSES, LATE, MARGIN
 from attnlab.papers.yang2024.scalars import initial
-from attnlab.papers.yang2024.scalars.fixtures import STARTED, of_unit
-from attnlab.papers.yang2024.summaries.first_phase import CLASSES, LATE, MARGIN
+from attnlab.papers.yang2024.scalars import phase_1 as scalars
+from attnlab.papers.yang2024.scalars.examples import STARTED, random_rate_bound
 
-UP_TO_T1 = "Gradient flow over widths m, up to the T1 from which on every sample is correct. "
+UP_TO_T1 = p.ALONG + "Up to the T1 from which on every sample is correct. "
+DRAWN = (
+    f"Gradient flow from drawn weights, {COUPLED_SIZES.partition(', each')[0]}, up to the T1 from "
+    "which on every sample is correct. "
+)
 PAIRS = {"signals": "signals", "mixed": "signal and random word", "random": "random words"}
 OVER_SAMPLES = "n from 96 to 3072 on classes of words from the mean start, m = 2^14, L = 4"
 
 
 def over_m(name: str, scalar: Scalar, law: Law = BOUNDED) -> Part:
-    """A part over the widths of the first phase."""
-    return Part(name, "phase_1", scalar, law, path=OVER_WIDTHS)
+    """A part over drawn weights at coupled sizes: single neurons, which classes do not have."""
+    return Part(name, "drawn_path", scalar, law, path=COUPLED_SIZES)
 
 
 def over_n(name: str, scalar: Scalar, power: float) -> Part:
@@ -47,6 +50,11 @@ def wrong(
 ) -> Control:
     """A control: another exponent in one part."""
     return Control(name, f"{part}: {name}", part=part, law=Power(along, power, relation))
+
+
+def on_path(name: str, part: str, law: Law) -> Control:
+    """A control: another law in one part along the paths."""
+    return p.wrong(name, part, law, at="k = 2")
 
 
 SHARED: dict[str, Any] = {"hypotheses": drawn_hypotheses, "constants": (HIDDEN,)}
@@ -68,7 +76,7 @@ _STATEMENTS = (
         positive={
             **STARTED,
             "random_outputs": lambda cell, random: np.full((3, 4), 1 / cell.n),
-            "largest_random_neuron_rate": of_unit(1.0),
+            "largest_random_neuron_rate": random_rate_bound,
         },
         notes="Classes of words have no single neurons: over n their mean is looked at.",
         why=TOLERANCE_WHY, **SHARED,
@@ -82,20 +90,23 @@ _STATEMENTS = (
                   "until then.",
         stated="R = O(1/m1); O(R/n + R/sqrt(m)); O(m^-3/2); O~(s0^2 sqrt(m))",
         measured=(
-            UP_TO_T1 + "Each largest movement over its bound must not grow with m. Random words "
-            "are held to R/n alone, without R/sqrt(m), over n on classes of words."
+            UP_TO_T1 + "Each largest movement over its bound must not grow. Single neurons "
+            "from drawn weights at coupled sizes. Random words are held to R/n alone, without "
+            "R/sqrt(m), over n on classes of words."
         ),
-        parts=(over_m("neurons on signals", scalars.NEURON_MOVEMENT),
+        readings=p.EARLY,
+        parts=p.joined((over_m("neurons on signals", scalars.NEURON_MOVEMENT),
                over_m("neurons on random words", scalars.NEURON_RANDOM_SHARE),
-               over_n("random words over n", scalars.RANDOM_SHARE, -1.0),
-               over_m("scores", scalars.SCORE_MOVEMENT), over_m("keys", scalars.KEY_MOVEMENT),
-               over_m("queries", scalars.QUERY_MOVEMENT)),
-        controls=(wrong("scores move by m^-2", "scores", -0.5),
+               over_n("random words over n", scalars.RANDOM_SHARE, -1.0)),
+               p.early("scores", scalars.SCORE_MOVEMENT, p.plain()),
+               p.early("keys", scalars.KEY_MOVEMENT, p.tilde()),
+               p.early("queries", scalars.QUERY_MOVEMENT, p.tilde())),
+        controls=(on_path("scores move by m^-2", "scores", p.tilde(-0.5)),
                   wrong("R falls like 1/m", "neurons on signals", -1.0),
                   wrong("random words move by R/n^2", "random words over n", -2.0, "n")),
-        notes="The key and query bounds are far from tight: these movements fall like m^-2 where "
+        notes="The key and query bounds are far from tight: these movements fall like m^-3 where "
               "m^-1/2 is granted.",
-        why=TOLERANCE_WHY, **SHARED,
+        why=p.WHY, **SHARED,
     ),
     statement(
         "yang2024.proposition_e3", "scaling", source=Source("E", "Proposition E.3", 24),
@@ -104,11 +115,10 @@ _STATEMENTS = (
                   "its initial value.",
         stated="O(1/(sqrt(m) L) + L/m)",
         measured=UP_TO_T1 + "The largest change of an attention weight over the bound.",
-        parts=(over_m("attention", scalars.ATTENTION),),
-        controls=(wrong("smaller by m^2", "attention", -2.0),),
-        notes="The quotient falls like m^-3/2: the weights move by m^-2. At m = 2^20 that is the "
-              "rounding of a double.",
-        why=TOLERANCE_WHY, **SHARED,
+        readings=p.EARLY, parts=p.early("attention", scalars.ATTENTION, p.plain()),
+        controls=(on_path("smaller by m^2", "attention", p.tilde(-2.0)),),
+        notes="The quotient falls like m^-3/2: the weights move by m^-2.",
+        why=p.WHY, **SHARED,
     ),
     statement(
         "yang2024.lemma_e9",
@@ -117,11 +127,13 @@ _STATEMENTS = (
                   "counts the samples that hold a word.",
         stated="O(1) t (N_mu + N_nu)/n",
         measured=UP_TO_T1 + "The largest change over t (N_mu + N_nu)/n, by class of pair.",
-        parts=(*(over_m(PAIRS[k], scalars.use_rate("value", k)) for k in CLASSES),
-               over_n("random words over n", scalars.use_rate("value", "random"), 0.0)),
-        controls=(wrong("falls like m^-0.5", "signals", -0.5),
-                  wrong("falls like n^-2", "random words over n", -2.0, "n")),
-        why=TOLERANCE_WHY, **SHARED,
+        readings=p.EARLY,
+        parts=p.joined(*(
+            p.early(PAIRS[k], scalars.use_rate("value", k), p.plain()) for k in CLASSES
+        )),
+        controls=(on_path("falls like log^-2 m", "signals", p.plain("at_most", -2.0)),
+                  on_path("falls like log^-6 m", "random words", p.plain("at_most", -6.0))),
+        why=p.WHY, **SHARED,
     ),
     statement(
         "yang2024.proposition_e12", "scaling", source=Source("E", "Proposition E.12", 29),
@@ -131,7 +143,7 @@ _STATEMENTS = (
                   "signals and R_P that of the attention.",
         stated="2 L t (s0 s1 sqrt((m/L) log(m1 n L/delta)) + O~(L R_P s0 s1 sqrt(m)) + 4 R/L)",
         measured=(
-            UP_TO_T1 + "The largest change over t and over all pairs of neurons, over the bound "
+            DRAWN + "The largest change over t and over all pairs of neurons, over the bound "
             "with R and R_P as they come out, delta = 0.1 and constant one for the middle term; "
             "and how it goes with m."
         ),
@@ -157,7 +169,7 @@ _STATEMENTS = (
                   "of O~(L s0^2 sqrt(m) + s1^2 sqrt(m m1)).",
         stated="factor Theta((s0^2 + s1^2) m), error O~(L s0^2 sqrt(m) + s1^2 sqrt(m m1))",
         measured=(
-            UP_TO_T1 + "The factor is |w_j|^2 + |W_V mu|^2: its least and largest value over "
+            DRAWN + "The factor is |w_j|^2 + |W_V mu|^2: its least and largest value over "
             "neurons, signals and time, over (s0^2 + s1^2) m, and the largest error over its bound."
         ),
         parts=(over_m("error", scalars.NEURON_ERROR),
@@ -178,18 +190,20 @@ _STATEMENTS = (
             "single neurons over the bound; on classes of words, the largest growth of G on a "
             "random word over t, in units of (s0^2 + s1^2) m m1, over n."
         ),
-        parts=(over_n("over n", scalars.RANDOM_GROWTH, -1.0), over_m("over m", scalars.RANDOM_RATE),
+        readings=p.EARLY,
+        parts=p.joined((over_n("over n", scalars.RANDOM_GROWTH, -1.0),
                over_m("single neurons over m", scalars.RANDOM_NEURON_RATE)),
+               p.early("over m", scalars.RANDOM_RATE, p.tilde())),
         controls=(wrong("falls like n^-2", "over n", -2.0, "n"),
-                  wrong("smaller by m^0.5", "over m", -0.5)),
-        why=TOLERANCE_WHY, **SHARED,
+                  on_path("smaller by m^0.5", "over m", p.tilde(-0.5))),
+        why=p.WHY, **SHARED,
     ),
     statement(
         "yang2024.lemma_e17",
         "scaling", source=Source("E", "Lemma E.17"), title="Each neuron's rate on the common token",
         statement="In phase 1 a neuron's output on the common token changes at a rate of at most "
                   "O~(s1^2 m).",
-        stated="O~(s1^2 m)", measured=UP_TO_T1 + "The largest rate over s1^2 m.",
+        stated="O~(s1^2 m)", measured=DRAWN + "The largest rate over s1^2 m.",
         parts=(over_m("rate", scalars.COMMON_RATE),),
         controls=(wrong("smaller by m", "rate", -1.0),),
         notes="Erratum (wording): the print has time 0 on the left; t is meant.",
@@ -202,14 +216,14 @@ _STATEMENTS = (
                   "sample with exactly one of the two signals is O(1/m).",
         stated="O(1/m)",
         measured=(
-            "Gradient flow over widths m. The first time at which all these samples have a margin "
-            f"of at least C = {MARGIN:g}."
+            p.ALONG + "The first time at which all these samples have a margin of at least C = "
+            f"{MARGIN:g}."
         ),
-        parts=(over_m("time", scalars.RIGHT_BY, Power("m", -1.0, "at_most")),),
-        controls=(wrong("falls like m^-1.5", "time", -1.5),),
+        readings=p.EARLY, parts=p.early("time", scalars.RIGHT_BY, p.tilde(-1.0)),
+        controls=(on_path("falls like m^-1.5", "time", p.tilde(-1.5)),),
         notes="Erratum (wording): the print has F where y F is meant; these samples have y = -1, "
               "and Theorem E.27 uses it so.",
-        why=f"{TOLERANCE_WHY} C = {MARGIN:g} is ours: some constant is asked for.",
+        why=f"{p.WHY} C = {MARGIN:g} is ours: some constant is asked for.",
         **SHARED,
     ),
     statement(
@@ -247,11 +261,11 @@ _STATEMENTS = (
                   "1/sqrt(m)), where N counts the samples that hold a word.",
         stated="t (N_mu + N_nu)/(n sqrt(m)) O~(1/L + 1/sqrt(m))",
         measured=UP_TO_T1 + "The largest change over t (N_mu + N_nu)/n, by class of pair.",
-        parts=tuple(
-            over_m(PAIRS[k], scalars.use_rate("score", k), Power("m", -0.5, "at_most"))
-            for k in CLASSES
-        ),
-        controls=(wrong("falls like m^-1", "signals", -1.0),), why=TOLERANCE_WHY, **SHARED,
+        readings=p.EARLY,
+        parts=p.joined(*(
+            p.early(PAIRS[k], scalars.use_rate("score", k), p.tilde(-0.5)) for k in CLASSES
+        )),
+        controls=(on_path("falls like m^-1", "signals", p.tilde(-1.0)),), why=p.WHY, **SHARED,
     ),
     statement(
         "yang2024.lemma_e25", "scaling", source=Source("E", "Lemma E.25", 43),
@@ -260,9 +274,10 @@ _STATEMENTS = (
                   "N_nu)/(n sqrt(m)) O~(1/sqrt(m)), where N counts the samples that hold a word.",
         stated="t (N_mu + N_nu)/(n sqrt(m)) O~(1/sqrt(m))",
         measured=UP_TO_T1 + "The largest change over t (N_mu + N_nu)/n, over all pairs of words.",
-        parts=(over_m("keys", scalars.KEY_USE, Power("m", -1.0, "at_most")),
-               over_m("queries", scalars.QUERY_USE, Power("m", -1.0, "at_most"))),
-        controls=(wrong("falls like m^-1.5", "keys", -1.5),), why=TOLERANCE_WHY, **SHARED,
+        readings=p.EARLY,
+        parts=p.joined(p.early("keys", scalars.KEY_USE, p.tilde(-1.0)),
+                       p.early("queries", scalars.QUERY_USE, p.tilde(-1.0))),
+        controls=(on_path("falls like m^-2.5", "keys", p.tilde(-2.5)),), why=p.WHY, **SHARED,
     ),
     statement(
         "yang2024.theorem_e27",
@@ -272,23 +287,27 @@ _STATEMENTS = (
                   "s1^2 m m1.",
         stated="Theta(1); O~(s0 s1 sqrt(m m1)); Theta(s1^2 m m1)",
         measured=(
-            f"Gradient flow over widths m, at T1 = C_T1/(s1^2 m m1) with C_T1 = {LATE:g} times the "
-            "limit's tau_1. Each quantity over its order has an exponent in m of 0 (random words: "
-            "at most 0), and is positive in nearly every run."
+            p.ALONG + f"At T1 = C_T1/(s1^2 m m1) with C_T1 = {LATE:g} times the limit's tau_1. "
+            "Each quantity over its order has an exponent in log m of 0; random words at most 0 "
+            "in m."
         ),
-        parts=(over_m("least margin", scalars.MARGIN_LEAST, CONSTANT),
-               over_m("largest output", scalars.MARGIN_MOST, CONSTANT),
-               over_m("least signal", scalars.SIGNAL_LEAST, CONSTANT),
-               over_m("largest signal", scalars.SIGNAL_MOST, CONSTANT),
-               over_m("random words", scalars.RANDOM_LATE),
-               over_m("neurons", scalars.RHO_LATE, CONSTANT)),
+        readings=p.EARLY,
+        parts=p.joined(*(
+            p.early(name, scalar, p.plain("equal")) for name, scalar in (
+                ("least margin", scalars.MARGIN_LEAST), ("largest output", scalars.MARGIN_MOST),
+                ("least signal", scalars.SIGNAL_LEAST), ("largest signal", scalars.SIGNAL_MOST),
+                ("neurons", scalars.RHO_LATE))
+        ), p.early("random words", scalars.RANDOM_LATE, p.tilde()),
+            (over_m("least margin, drawn", scalars.MARGIN_LEAST,
+                    Share(AtLeast(1e-300), PROBABILITY)),)),
         controls=(
-            SHUFFLED, wrong("margins that grow like m^0.5", "least margin", 0.5, relation="equal"),
+            replace(SHUFFLED, part="least margin, drawn"),
+            on_path("margins that grow like log^2 m", "least margin", p.plain("equal", 2.0)),
         ),
         notes="With s0 = c0/sqrt(L m) the bound on random words is c0/sqrt(L), while G on them "
               "grows to order 1/n by T1: at fixed sizes it is not proportional to c0, so the "
               "stated order needs s0 not to be made small, as Condition 1 has it.",
-        why=f"{TOLERANCE_WHY} C_T1 is ours: the print asks for a large enough constant, and at the "
+        why=f"{p.WHY} C_T1 is ours: the print asks for a large enough constant, and at the "
             "detected T1 the last sample is only just correct.",
         **SHARED,
     ),
@@ -299,27 +318,31 @@ _STATEMENTS = (
                   "other parts are those of Theorem 3.1.",
         stated="O~(m^-3/2 (1/L + 1/sqrt(m)))",
         measured=(
-            UP_TO_T1 + "The largest movement of a score over the bound, over m and, on classes of "
-            "words from the mean start, over L."
+            UP_TO_T1 + "The largest movement of a score over the bound, over m, and at one m over "
+            "L."
         ),
-        parts=(over_m("over m", scalars.SCORE),
-               Part("over L", "classes_lengths", scalars.SCORE, Power("L", 0.0, "at_most"),
-                    path="L from 4 to 24 at n = 1200, m = 2^14")),
+        readings=p.EARLY,
+        parts=p.joined(p.early("over m", scalars.SCORE, p.tilde()),
+            (Part("over L", "classes_lengths", scalars.SCORE, Power("L", 0.0, "at_most"),
+                  path="L from 4 to 24 at n = 1200, m = 2^14", whole_range="n = 1200 is still 2 "
+                  "L^2 at L = 24"),)),
         controls=(
-            wrong("smaller by m^0.5", "over m", -0.5), wrong("smaller by L^4", "over L", -4.0, "L"),
+            on_path("smaller by m^0.5", "over m", p.tilde(-0.5)),
+            wrong("smaller by L^4", "over L", -4.0, "L"),
         ),
-        positive=Fixture(
-            cells={"classes_lengths": tuple(ClassSettings(L=L) for L in (4, 12, 40, 130))}
-        ),
-        why=TOLERANCE_WHY, **SHARED,
+        why=p.WHY, **SHARED,
     ),
 )  # fmt: skip
 
 
 def _implied(claim: Claim) -> tuple[Fitted, ...]:
     """A quotient by its order is the constant that one would have to grant."""
-    flat = [p for p in claim.parts if isinstance(p.law, Power) and p.law.exponent == 0]
-    return tuple(Fitted(f"implied by {p.name}", p.study, p.scalar) for p in flat)
+    flat = [x for x in claim.parts if isinstance(x.law, Power) and x.law.exponent == 0]
+    return tuple(
+        Fitted(f"implied by {x.name}", x.study, x.scalar, x.cells)
+        for x in flat
+        if x.reading in ("", "k = 2")
+    )
 
 
 APPENDIX_E = tuple(replace(c, constants=(*_implied(c), *c.constants)) for c in _STATEMENTS)

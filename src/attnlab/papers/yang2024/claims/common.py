@@ -39,11 +39,12 @@ OVER_WIDTHS = (
 def drawn_hypotheses(records: Records) -> tuple[Hypothesis, ...]:
     """Assumption 2.3 for the worst training set drawn, and Condition 1 at the smallest width.
 
-    Runs on classes of words draw no training set: there is none to check.
+    Runs on classes of words draw no training set: for them Condition 1 is all there is.
     """
     drawn = [r for r in records if "words" in r.values]
     if not drawn:
-        return ()
+        points = [r for r in records if "s0" in r.values]
+        return condition_1(sizes_of(min(points, key=lambda r: r.cell.m))) if points else ()
     narrowest = min(drawn, key=lambda r: r.cell.m)
     tables = [assumption_2_3(sizes_of(r), r["words"]) for r in drawn]
     worst = max(tables, key=lambda rows: sum(row.met is False for row in rows))

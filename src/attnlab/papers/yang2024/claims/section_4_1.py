@@ -1,21 +1,23 @@
 """Section 4.1, Lemmas 4.1 to 4.3: the first rates, and the band of the common token's rate."""
 
+from dataclasses import replace
+
 from attnlab.claims import Control, Part, Reading, Source
-from attnlab.evidence.laws import AtLeast, AtMost, Power, Share
+from attnlab.evidence.laws import AtMost, Between, Power, Share
 from attnlab.evidence.statement import statement
+from attnlab.papers.yang2024.claims import paths as p
 from attnlab.papers.yang2024.claims.common import (
     BOUNDED,
     HIDDEN,
     KEPT,
-    OVER_WIDTHS,
-    PROBABILITY,
     SHUFFLED,
     TOLERANCE_WHY,
     drawn_hypotheses,
 )
-from attnlab.papers.yang2024.claims.section_3_phase_1 import DEFINED, DETECTED, POSITIVE
-from attnlab.papers.yang2024.scalars import first_phase, initial
-from attnlab.papers.yang2024.scalars.fixtures import STARTED, of_unit
+from attnlab.papers.yang2024.claims.phase_2 import COUPLED_SIZES
+from attnlab.papers.yang2024.claims.section_3_phase_1 import POSITIVE
+from attnlab.papers.yang2024.scalars import initial, phase_1
+from attnlab.papers.yang2024.scalars.examples import STARTED, of_unit
 
 WIDE = 32
 """Ours: m over m1 from which on single neurons are looked at, as in the study of the start."""
@@ -26,11 +28,11 @@ LEMMA_4_1 = statement(
               "signal, times its sign, begins to grow at a rate of order (s0^2 + s1^2) m.",
     source=Source("4.1", "Lemma 4.1", 7), stated="Theta((s0^2 + s1^2) m)",
     measured="The smallest and the largest rate at time 0 over all neurons and both signals, each "
-             "over (s0^2 + s1^2) m, over widths m.",
+             "over (s0^2 + s1^2) m, over m with n, L and m1 coupled to it.",
     why=TOLERANCE_WHY,
     parts=tuple(
-        Part(name, "phase_1", scalar, law, cells=lambda cell: cell.m >= WIDE * cell.m1,
-             path=f"{OVER_WIDTHS}; m at least {WIDE} m1")
+        Part(name, "drawn_path", scalar, law, cells=lambda cell: cell.m >= WIDE * cell.m1,
+             path=f"{COUPLED_SIZES}; m at least {WIDE} m1")
         for name, scalar, law in (
             ("slowest neuron", initial.SLOWEST_NEURON, KEPT),
             ("fastest neuron", initial.FASTEST_NEURON, BOUNDED),
@@ -92,24 +94,25 @@ LEMMA_4_3 = statement(
               "are at least of the order of (s0^2 + s1^2) m m1 there.",
     source=Source("4.1", "Lemma 4.3", 7),
     stated="C > 0, a constant; G1', G2' = Omega((s0^2 + s1^2) m m1)",
-    measured="T0.5 is when the band begins to hold at every record until T1; C and the slower "
-             "signal's rate over (s0^2 + s1^2) m m1 are the least over the later half, in log t, "
-             "of [T0.5, T1].",
-    why=f"{TOLERANCE_WHY} A share of 0.9 of the runs stands for high probability (ours).",
-    parts=tuple(
-        Part(f"{name}, {r.name}", "phase_1", scalar(r.name), law, reading=r.name, path=OVER_WIDTHS)
-        for r in (DETECTED, DEFINED)
+    measured=p.ALONG + "T0.5 is when the band begins to hold at every record until T1; C and the "
+             "slower signal's rate over (s0^2 + s1^2) m m1 are the least over the later half, in "
+             "log t, of [T0.5, T1], for T1 as defined (twice the limit's tau_1) and as detected; "
+             "C also in drawn runs at coupled sizes.",
+    why=f"{p.WHY} A share of 0.9 of the drawn runs stands for high probability (ours).",
+    parts=p.joined(*(
+        p.early(f"{name}{suffix}", scalar(which), law)
+        for which, suffix in (("T1 defined", ""), ("T1 detected", ", detected"))
         for name, scalar, law in (
-            ("band", first_phase.band_constant, POSITIVE), ("C", first_phase.band_constant, KEPT),
-            ("signals' rates", first_phase.band_rate, KEPT),
+            ("band", phase_1.band_constant, Between(1e-300, 1.0)),
+            ("C", phase_1.band_constant, p.plain("at_least")),
+            ("signals' rates", phase_1.band_rate, p.plain("at_least")),
         )
-    ),
-    readings=(DETECTED, DEFINED),
-    controls=(SHUFFLED,
-              Control("a band with C of 1/4", "C at least 1/4 (no C above 1/3 is possible)",
-                      part="band, T1 detected", law=Share(AtLeast(0.25), PROBABILITY)),
-              Control("rates that grow like m^0.5", "rates larger by m^0.5",
-                      part="signals' rates, T1 defined", law=Power("m", 0.5, "at_least"))),
+    ), (Part("band, drawn", "drawn_path", phase_1.band_constant("T1 defined"), POSITIVE),)),
+    readings=p.EARLY,
+    controls=(replace(SHUFFLED, part="band, drawn"),
+              p.wrong("a band with C of 0.3", "band", Between(0.3, 1.0), at="k = 2"),
+              p.wrong("rates larger by log^2 m", "signals' rates", p.plain("at_least", 2.0),
+                      at="k = 2")),
     positive={**STARTED, "signal_rates": of_unit(0.06, 0.06, -0.069, per_neuron=False)},
     hypotheses=drawn_hypotheses, constants=(HIDDEN,),
     notes="C is 0 where the stretch begins, so it is taken over its later half.",

@@ -1,6 +1,6 @@
 """Along one run: the phase portrait, the balance of gradients, the loss and the coefficients."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,15 +8,18 @@ from attnlab.core import Figure, Records
 from attnlab.papers.yang2024.figures.common import canvas, clock, colours, first_seeds, numbers
 from attnlab.papers.yang2024.theory.asymptote import balanced_limit
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
 CLASSES = ("$\\mu_1$", "$\\mu_2$", "$\\mu_3$", "$r_1$", "$r_2$", "$r_3$", "$r_4$")
 TYPES = ("both signals", "only mu_1", "only mu_2", "neither")
 TIME = "time x rate"
 
 
-def draw_phase_portrait(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_phase_portrait(records: Records) -> tuple["Drawing", dict[str, object]]:
     """G(mu_1) against -G(mu_3), and where the rates are within the band."""
     drawing, ((portrait, band),) = canvas(1, 2)
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     runs = first_seeds(records, "m")
     for (m, record), colour in zip(runs.items(), colours(len(runs)), strict=True):
         G, rates, tau = record["signal_outputs"], record["signal_rates"], clock(record)
@@ -46,7 +49,7 @@ def draw_phase_portrait(records: Records) -> tuple[Any, dict[str, Any]]:
     return drawing, data
 
 
-def draw_gradient_balance(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_gradient_balance(records: Records) -> tuple["Drawing", dict[str, object]]:
     """The share of each type in the sum of gradients, and the ratio R, with their limits."""
     drawing, ((shares, ratio),) = canvas(1, 2)
     runs = first_seeds(records, "m")
@@ -61,7 +64,7 @@ def draw_gradient_balance(records: Records) -> tuple[Any, dict[str, Any]]:
         shares.axhline(share, color=line.get_color(), lw=0.8, ls=":")
     shares.set(xscale="log", xlabel=TIME, ylabel="share in the sum of g")
     shares.legend(fontsize=7, title=f"m = {widest.cell.m}; dotted: limit", title_fontsize=7)
-    data: dict[str, Any] = {"time": numbers(tau), "limit_R": limit.R}
+    data: dict[str, object] = {"time": numbers(tau), "limit_R": limit.R}
     for index, name in enumerate(TYPES):
         data[f"share of {name}"] = numbers(part[:, index])
     for (m, record), colour in zip(runs.items(), colours(len(runs)), strict=True):
@@ -80,13 +83,13 @@ def draw_gradient_balance(records: Records) -> tuple[Any, dict[str, Any]]:
     return drawing, data
 
 
-def draw_loss_rate(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_loss_rate(records: Records) -> tuple["Drawing", dict[str, object]]:
     """1/loss over time with the limit's straight line, and the loss times time."""
     drawing, ((inverse, product),) = canvas(1, 2)
     runs = first_seeds(records, "m")
     some = next(iter(runs.values()))
     constant = balanced_limit(some.cell.n, some.cell.L).loss_constant
-    data: dict[str, Any] = {"limit": constant}
+    data: dict[str, object] = {"limit": constant}
     for (m, record), colour in zip(runs.items(), colours(len(runs)), strict=True):
         tau = clock(record)
         inverse.plot(tau[1:], 1 / record["loss"][1:], color=colour, lw=1.3, label=f"m = {m}")
@@ -101,10 +104,10 @@ def draw_loss_rate(records: Records) -> tuple[Any, dict[str, Any]]:
     return drawing, data
 
 
-def draw_coefficients(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_coefficients(records: Records) -> tuple["Drawing", dict[str, object]]:
     """C = S(t) - S(0) at the end, mean over pairs of words in a sample, by class."""
     drawing, panels = canvas(1, 2, width=4.6, height=4.0)
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     image = None
     groups = records.by("m")
     for panel, m in zip(panels[0], (min(groups), max(groups)), strict=True):

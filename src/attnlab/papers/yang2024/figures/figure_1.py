@@ -1,9 +1,15 @@
 """Figure 1 of the paper: the two phases at its own sizes."""
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from attnlab.core import Figure, Record, Records
 from attnlab.papers.yang2024.figures.common import numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 TYPES = ("both signals", "only mu_1", "only mu_2", "neither")
 SCORES = ((0, 1), (1, 0), (2, 0), (2, 1), (0, 0), (1, 1))
@@ -14,12 +20,12 @@ ROWS = (
 )
 
 
-def draw_figure_1(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_figure_1(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Scores and losses over the steps, a row per initialisation, with the phase boundary."""
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(9.6, 6.6), layout="constrained")
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     axes = drawing.subplots(2, 2, sharex=True)
     for (scheme, title), (scores, losses) in zip(ROWS, axes, strict=True):
         part = records.where(weights=scheme)
@@ -27,16 +33,26 @@ def draw_figure_1(records: Records) -> tuple[Any, dict[str, Any]]:
         first = trained[0]
         frozen = part.where(attention="frozen", labels="true")[0]
         boundary = float(first["T1_every_sample"])
-        _draw_scores(scores, first)
-        _draw_losses(losses, first, frozen)
+        _draw_scores(scores, first, trained)
+        _draw_losses(losses, first, frozen, trained)
+        ends = trained.column("T1_every_sample")
+        spread = np.nanquantile(ends, (0.1, 0.9))
         for panel in (scores, losses):
             panel.axvline(boundary, color="black", lw=1, ls=":")
+            panel.axvspan(*spread, color="grey", alpha=0.2, lw=0)
             panel.set_xscale("symlog", linthresh=1)
             panel.set_xlim(0, float(first["times"][-1]))
         scores.set_title(f"(a) {title}", fontsize=10)
         losses.set_title(f"(b) {title}", fontsize=10)
         top = scores.get_ylim()[1]
-        scores.text(boundary, top, f" T1 = {boundary:.0f}", va="top", fontsize=8)
+        scores.text(
+            boundary,
+            top,
+            _end_in_words(boundary, spread),
+            va="top",
+            ha="right",
+            fontsize=6,
+        )
         data[scheme] = _data(trained, first, frozen)
     for panel in axes[-1]:
         panel.set_xlabel("step of gradient descent")
@@ -49,18 +65,34 @@ def draw_figure_1(records: Records) -> tuple[Any, dict[str, Any]]:
     return drawing, data
 
 
-def _draw_scores(panel: Any, record: Record) -> None:
+def _end_in_words(end: float, spread: np.ndarray) -> str:
+    low, high = spread
+    return f"T1 = {end:.0f}, in 8 of 10 seeds {low:.0f} to {high:.0f} "
+
+
+def _band(records: Records, key: str, *index: int) -> tuple[np.ndarray, np.ndarray]:
+    """The 10 % and 90 % quantiles over the seeds, which have the same recorded steps."""
+    series = np.stack([np.asarray(r[key])[(slice(None), *index)] for r in records])
+    low, high = np.quantile(series, (0.1, 0.9), axis=0)
+    return low, high
+
+
+def _draw_scores(panel: "Axes", record: Record, all_seeds: Records) -> None:
     for i, j in SCORES:
         style = "-" if i != j else "--"
         label = f"$\\mu_{i + 1}^\\top W_K^\\top W_Q\\,\\mu_{j + 1}$"
-        panel.plot(record["times"], record["scores"][:, i, j], style, lw=1.4, label=label)
+        (line,) = panel.plot(record["times"], record["scores"][:, i, j], style, lw=1.4, label=label)
+        band = _band(all_seeds, "scores", i, j)
+        panel.fill_between(record["times"], *band, color=line.get_color(), alpha=0.15, lw=0)
     panel.set_ylabel("score")
 
 
-def _draw_losses(panel: Any, record: Record, frozen: Record) -> None:
+def _draw_losses(panel: "Axes", record: Record, frozen: Record, all_seeds: Records) -> None:
     panel.plot(record["times"], record["loss"], color="black", lw=1.8, label="all samples")
     for index, name in enumerate(TYPES):
-        panel.plot(record["times"], record["loss_by_type"][:, index], lw=1.2, label=name)
+        (line,) = panel.plot(record["times"], record["loss_by_type"][:, index], lw=1.2, label=name)
+        band = _band(all_seeds, "loss_by_type", index)
+        panel.fill_between(record["times"], *band, color=line.get_color(), alpha=0.15, lw=0)
     panel.plot(
         frozen["times"],
         frozen["loss"],
@@ -73,7 +105,7 @@ def _draw_losses(panel: Any, record: Record, frozen: Record) -> None:
     panel.set_ylabel("training loss")
 
 
-def _data(trained: Records, first: Record, frozen: Record) -> dict[str, Any]:
+def _data(trained: Records, first: Record, frozen: Record) -> dict[str, object]:
     return {
         "seed": first.seed,
         "T1_every_sample": numbers(trained.column("T1_every_sample")),
@@ -92,7 +124,8 @@ FIGURE_1 = (
         title="Two phases of training",
         caption=(
             "Scores (a) and training loss by type (b) over 30,000 steps of descent at the paper's "
-            "sizes, one seed. The dotted line is T1, after which every sample is correct. Upper "
+            "sizes: lines are one seed, bands 8 of 10 seeds. The dotted line is T1, after which "
+            "every sample is correct, grey its spread over the seeds. Upper "
             "row: the initialisation that matches the printed picture (a linear layer's default "
             "for every matrix and for a), which is our inference; lower row: the literal one "
             "(Kaiming normal, a = ±1), whose first phase lasts some ten steps. Dashed: the loss "

@@ -1,6 +1,6 @@
 """Over the number of samples: the test loss, and when new samples come out right."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,15 +11,18 @@ from attnlab.papers.yang2024.theory.asymptote import (
     samples_for_unseen_words,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
 CLASSES, DRAWN = "yang2024.classes_late", "yang2024.phase_2"
 
 
-def draw_test_loss(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_test_loss(records: Records) -> tuple["Drawing", dict[str, object]]:
     """The test loss at the end against n, by L; and the slopes of two margins against n/L."""
     drawing, ((losses, margins),) = canvas(1, 2, width=5.4, height=4.0)
     on_classes = records.of(CLASSES)
     lengths = sorted({r.cell.L for r in on_classes})
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     for L, colour in zip(lengths, colours(len(lengths)), strict=True):
         own = sorted(on_classes.where(L=L), key=lambda r: r.cell.n)
         n = np.array([r.cell.n for r in own])

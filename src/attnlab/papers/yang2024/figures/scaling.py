@@ -1,12 +1,15 @@
 """Over sizes: how T1 and the closeness bounds scale with the width."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.evidence.fits import fit_exponent
 from attnlab.papers.yang2024.figures.common import canvas, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 QUANTITIES = (
     ("T1_every_sample", "T1, every sample correct", -1.0),
@@ -19,10 +22,10 @@ QUANTITIES = (
 )
 
 
-def draw_scaling(records: Records) -> tuple[Any, dict[str, Any]]:
+def draw_scaling(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Each quantity over m with its fitted exponent, and the same over the stated power."""
     drawing, ((plain, scaled),) = canvas(1, 2, width=5.4, height=4.0)
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     for scalar, name, stated in QUANTITIES:
         have = [r for r in records if scalar in r.values and np.isfinite(r[scalar])]
         if not have:

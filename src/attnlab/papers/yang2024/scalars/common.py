@@ -4,14 +4,14 @@ import numpy as np
 
 from attnlab.claims import Scalar
 from attnlab.core import Record
-from attnlab.papers.yang2024.theory.conditions import Sizes
+from attnlab.papers.yang2024.theory.sizes import StatedSizes
 
 
-def sizes_of(record: Record) -> Sizes:
+def sizes_of(record: Record) -> StatedSizes:
     """The sizes and deviations of one run; classes of words have no vocabulary of their own."""
     cell = record.cell
     s0, s1 = float(record["s0"]), float(record["s1"])
-    return Sizes(cell.n, cell.L, getattr(cell, "d", 0), cell.m, cell.m1, s0, s1)
+    return StatedSizes(cell.n, cell.L, getattr(cell, "d", 0), cell.m, cell.m1, s0, s1)
 
 
 def unit(record: Record) -> float:

@@ -1,34 +1,101 @@
-"""Made-up series that have what a statement says: the positive fixtures of claims on series."""
+"""Made-up values that have what a statement says: the positive fixtures of claims.
 
-from typing import Any
+Those of phase 1 are functions of the cell and a random generator, with three recorded times;
+those of phase 2 and of figures are whole series.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 
-from attnlab.papers.yang2024.scalars.samples import PAIRS
-from attnlab.papers.yang2024.summaries.second_phase import PREFIX
+from attnlab.papers.yang2024.runs.summaries.phase_2 import PAIRS, PREFIX
+from attnlab.papers.yang2024.settings import ClassSettings, TrainingSettings
+from attnlab.papers.yang2024.settings.paths import PathSettings
 from attnlab.papers.yang2024.theory.asymptote import samples_for_seen_words
 
+Cell = TrainingSettings | ClassSettings | PathSettings
+Value = Callable[[Cell, np.random.Generator], float | np.ndarray]
+Values = dict[str, float | np.ndarray | Value]
 
-def second_phase() -> dict[str, Any]:
+# --- phase 1 ----------------------------------------------------------------------------------
+
+
+def _spread(random: np.random.Generator) -> float:
+    return float(np.exp(0.02 * random.normal()))
+
+
+def neuron_unit(cell: Cell) -> float:
+    """(s0^2 + s1^2) m of the theory's initialisation."""
+    return (cell.c0**2 / (cell.L * cell.m) + 1 / cell.m1) * cell.m
+
+
+def series(power: float = 0.0, *size: float) -> Value:
+    """Constant in time, and a power of m with a little noise."""
+    level = np.array(size) if len(size) > 1 else (size or (1.0,))[0]
+    return lambda cell, random: np.stack([level * _spread(random) * float(cell.m) ** power] * 3)
+
+
+def of_unit(*size: float, per_neuron: bool = True) -> Value:
+    """Constant in time, in units of (s0^2 + s1^2) m, or of that times m1."""
+
+    def value(cell: Cell, random: np.random.Generator) -> np.ndarray:
+        unit = neuron_unit(cell) * (1 if per_neuron else cell.m1)
+        values = np.array([size] * 3) * unit * _spread(random)
+        return values if len(size) > 1 else values[:, 0]
+
+    return value
+
+
+def random_rate_bound(cell: Cell, random: np.random.Generator) -> np.ndarray:
+    """Constant in time, of the order of Lemma E.6's bound."""
+    bound = neuron_unit(cell) / cell.n + cell.c0**2 / np.sqrt(cell.L * cell.m)
+    return np.full(3, bound * _spread(random))
+
+
+STARTED: dict[str, Value] = {
+    "s0": lambda cell, random: cell.c0 / np.sqrt(cell.L * cell.m),
+    "s1": lambda cell, random: 1 / np.sqrt(cell.m1),
+    "times": lambda cell, random: np.array([0.0, 1.0, 1e3]) / cell.m,
+    "T1_every_sample": lambda cell, random: 7.0 / cell.m,
+    "T1_type_means": lambda cell, random: 6.0 / cell.m,
+}
+"""What every record of the first phase has."""
+
+# --- phase 2, figures and samples --------------------------------------------------------------
+
+
+def phase_2() -> Values:
     """A run in which all of Theorem 3.2 goes as stated from time 5 / rho(0) on."""
-    times = np.r_[0, np.geomspace(0.01, 5000, 80)] / 512
-    growth = np.log1p(times * 512)
+    tau = np.r_[0, np.geomspace(0.01, 5000, 80)]
+    growth = np.log1p(tau)
     correlations = np.zeros((81, 3, 3))
     for i, j, sign in (*PAIRS, (0, 2, -1), (1, 2, -1)):
         correlations[:, i, j] = sign * growth
-    G3 = np.where(times * 512 > 5, -1.2, -0.5) * growth
+    G3 = np.where(tau > 5, -1.2, -0.5) * growth
     return {
-        "times": times,
+        **STARTED,
+        "times": lambda cell, _: tau / cell.m,
         "scores": correlations,
         "value_correlations": correlations,
         "signal_outputs": np.stack([growth, growth, G3], axis=1),
-        "rho": np.full(81, 512.0),
-        "T1_every_sample": 6 / 512,
-        "T1_type_means": 6 / 512,
+        "rho": lambda cell, _: np.full(81, float(cell.m)),
     }
 
 
-def figure_1() -> dict[str, Any]:
+def directions() -> Values:
+    """Runs in steps whose scores go as stated, but for half of Adam's, and move by a hundredth."""
+
+    def scores(cell: Cell, random: np.random.Generator) -> np.ndarray:
+        wrong = getattr(cell, "method", "") == "adam" and random.uniform() < 0.5
+        S = np.zeros((3, 3, 3))
+        for key, query, sign in PAIRS:
+            S[1:, key, query] = -sign if wrong else sign
+        return S
+
+    return {"scores": scores, "attention_change": np.full(3, 0.01), "T1_every_sample": 5.0}
+
+
+def figure_1() -> Values:
     """A run with the shape of Figure 1."""
     times = np.r_[0, np.geomspace(1, 30_000, 100)]
     late = np.maximum(np.log(np.maximum(times, 1) / 1_600), 0)
@@ -41,7 +108,7 @@ def figure_1() -> dict[str, Any]:
     return {"times": times, "scores": scores, "loss_by_type": by_type, "T1_every_sample": 1_650.0}
 
 
-def rho_series() -> dict[str, Any]:
+def rho_series() -> Values:
     """rho's rate by equation (5), negative before every sample is correct."""
     margins = np.array([-0.1, 0.2, 0.1])
     return {
@@ -51,7 +118,7 @@ def rho_series() -> dict[str, Any]:
     }
 
 
-def loss_curve() -> dict[str, Any]:
+def loss_curve() -> Values:
     """A loss that falls like 1/t, whatever the attention."""
     times = np.r_[0, np.geomspace(1e-2, 1e8, 200)]
     return {"times": times, "loss": 1 / (1 + times), "rho": np.ones(201), "T1_every_sample": 0.1}
@@ -71,13 +138,13 @@ def duals() -> dict[str, float]:
     return {PREFIX + name: value for name, value in values.items()}
 
 
-def sides() -> dict[str, Any]:
+def sides() -> Values:
     """Margins and test losses on the side of their thresholds that n and L say."""
 
-    def seen(cell: Any, _: Any) -> float:
+    def seen(cell: Cell, _: np.random.Generator) -> float:
         return 1.0 if cell.n > samples_for_seen_words(cell.L) else -1.0
 
-    def unseen(cell: Any, _: Any) -> float:
+    def unseen(cell: Cell, _: np.random.Generator) -> float:
         return cell.n - 3.0 * (cell.L + 1)
 
     return {

@@ -1,6 +1,6 @@
 r"""Scalars of the start and of single formulas: appendices B, C, D, G, H and the first rates.
 
-Legend: as in `theory.conditions`; a quotient is a size over its bound, at most one where the
+Legend: as in `theory.sizes`; a quotient is a size over its bound, at most one where the
 bound holds. The records of the first phase begin at time 0, so they tell first rates as well.
 """
 
@@ -11,9 +11,9 @@ import numpy as np
 from attnlab.claims import Finding, Scalar
 from attnlab.core import Record, Records
 from attnlab.evidence.laws import AtMost, Share, stored
+from attnlab.papers.yang2024.runs.summaries.initial import DELTA
 from attnlab.papers.yang2024.scalars.common import largest_of, sizes_of, unit
-from attnlab.papers.yang2024.summaries.initial import DELTA
-from attnlab.papers.yang2024.theory.deviations import bernstein
+from attnlab.papers.yang2024.theory.sizes import bernstein
 
 # --- appendices B and C -----------------------------------------------------------------------
 

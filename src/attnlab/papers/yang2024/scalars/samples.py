@@ -8,7 +8,8 @@ import numpy as np
 from attnlab.claims import Scalar
 from attnlab.core import Record
 from attnlab.evidence.laws import stored
-from attnlab.papers.yang2024.summaries.series import at_time
+from attnlab.papers.yang2024.runs.summaries.phase_2 import PAIRS
+from attnlab.papers.yang2024.runs.summaries.series import at_time
 from attnlab.papers.yang2024.theory.asymptote import (
     samples_for_seen_words,
     samples_for_unseen_words,
@@ -16,6 +17,10 @@ from attnlab.papers.yang2024.theory.asymptote import (
 
 Threshold = Callable[[float], float]
 TEST_LOSS_IN_TIME = stored("test_loss_time_exponent", "exponent in time of the test loss")
+WORST_IMPROVES = Scalar(
+    "whether the worst new sample's margin grows in late time",
+    lambda record: float(record["worst_margin_log_slope"] > 0),
+)
 
 
 def on_side(key: str, words: str, least: Threshold, sign: float = 1.0) -> Scalar:
@@ -53,9 +58,6 @@ def loss_at(tau: float) -> Scalar:
 
 
 # --- Figure 1 ---------------------------------------------------------------------------------
-
-PAIRS = ((1, 0, 1), (0, 1, 1), (2, 0, -1), (2, 1, -1))
-"""(key, query, sign) of the scores that the picture shows to rise and to fall."""
 
 
 def _scores(record: Record, time: float | None = None) -> np.ndarray:

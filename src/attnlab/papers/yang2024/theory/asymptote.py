@@ -158,6 +158,21 @@ def balancing_root(slopes: np.ndarray) -> float:
     return float((-b + math.sqrt(b * b - 4 * a * c)) / (2 * a))
 
 
+def root_with_random_words(slopes: np.ndarray, own: np.ndarray) -> float:
+    r"""Where R' = 0 if each sample also learns its own random words.
+
+    $$aR^2+bR+c=0,\quad a=s_1+s_2,\quad b=s_3+s_4-(1+e_1)s_1+e_2s_2,$$
+    $$c=-\big((2+e_1)s_1+(1-e_2)s_2+(1-e_3)s_3-e_4s_4\big)$$
+
+    Legend: `slopes` are $s_k$ and `own` $e_k$, both (4,); $e=0$ gives `balancing_root`.
+    """
+    (s1, s2, s3, s4), (e1, e2, e3, e4) = slopes, own
+    a, b = s1 + s2, s3 + s4 - (1 + e1) * s1 + e2 * s2
+    c = -((2 + e1) * s1 + (1 - e2) * s2 + (1 - e3) * s3 - e4 * s4)
+    square = b * b - 4 * a * c
+    return (-b + math.sqrt(square)) / (2 * a) if square >= 0 else math.nan
+
+
 # --- any data ---------------------------------------------------------------------------------
 
 

@@ -9,30 +9,29 @@ $$|C_{12}|,|C_{21}|,|C_{31}|,|C_{32}| = \frac{s_0^2}{s_1^2 m m_1}\Big(\frac{\sqr
 What is guaranteed is their quotient, of the order of $\min(n,\sqrt m/L)$: the second term of
 either is the same, so more samples than $\sqrt m/L$ do not help the guarantee.
 
-Legend: as in `conditions`. Rows marked `given` follow from the sizes alone (exactly, or exactly
+Legend: as in `sizes`. Rows marked `given` follow from the sizes alone (exactly, or exactly
 as m -> infinity where the row says `limit`); `unknown` ones carry a constant of the paper.
 """
 
 import math
 
-from attnlab.claims import Hypothesis
-from attnlab.core import Bound
-from attnlab.papers.yang2024.theory import asymptote, early_phase
+from attnlab.core import Bound, Hypothesis
+from attnlab.papers.yang2024.theory import asymptote, phase_1
 from attnlab.papers.yang2024.theory.conditions import (
     DEFINITION_E2,
     DEFINITION_F1,
     THEOREM_E28,
-    Sizes,
     TimedCondition,
     assumption_2_3,
     condition_1,
     definition_2_1,
 )
+from attnlab.papers.yang2024.theory.sizes import StatedSizes
 
 
 def bounds(n: float, L: float, d: int, m: float, m1: float, c0: float = 1.0) -> tuple[Bound, ...]:
     """All rows for n samples of L words out of d, width m, m1 neurons and s0 = c0/sqrt(L m)."""
-    sizes = Sizes.of_theory(n, L, d, m, m1, c0)
+    sizes = StatedSizes.of_theory(n, L, d, m, m1, c0)
     return (
         *_hypotheses("definition_2_1", definition_2_1(sizes)),
         *_hypotheses("assumption_2_3", assumption_2_3(sizes)),
@@ -40,7 +39,7 @@ def bounds(n: float, L: float, d: int, m: float, m1: float, c0: float = 1.0) -> 
         Bound("s0", sizes.s0, "deviation of W_V, W_K, W_Q at the start: c0/sqrt(L m)"),
         Bound("s1", sizes.s1, "deviation of W at the start: 1/sqrt(m1)"),
         Bound("rate", sizes.rate, "(s1^2 + s0^2) m m1: the limit's clock is rate x t"),
-        *_phase_one(sizes),
+        *_phase_1(sizes),
         *_late_times(sizes),
         *_sample_sizes(sizes),
         *coefficient_sizes(sizes),
@@ -50,7 +49,7 @@ def bounds(n: float, L: float, d: int, m: float, m1: float, c0: float = 1.0) -> 
     )
 
 
-def coefficient_sizes(sizes: Sizes) -> tuple[Bound, ...]:
+def coefficient_sizes(sizes: StatedSizes) -> tuple[Bound, ...]:
     """Theorem 3.3: sizes of the attention coefficients and the guaranteed quotient."""
     n, L, m = sizes.n, sizes.L, sizes.m
     unit = sizes.s0**2 / sizes.neuron_rate
@@ -68,9 +67,9 @@ def coefficient_sizes(sizes: Sizes) -> tuple[Bound, ...]:
     )
 
 
-def _phase_one(sizes: Sizes) -> tuple[Bound, ...]:
-    tau = early_phase.phase_one_end(sizes.n, sizes.L)
-    constant = early_phase.implied_constant(sizes.n, sizes.L, sizes.s0, sizes.s1)
+def _phase_1(sizes: StatedSizes) -> tuple[Bound, ...]:
+    tau = phase_1.phase_1_end(sizes.n, sizes.L)
+    constant = phase_1.implied_constant(sizes.n, sizes.L, sizes.s0, sizes.s1)
     return (
         Bound("phase_one.T1", tau / sizes.rate, "time at which every type is right (limit)"),
         Bound("phase_one.C_T1", constant, "T1 s1^2 m m1, the paper's hidden constant (limit)"),
@@ -78,7 +77,7 @@ def _phase_one(sizes: Sizes) -> tuple[Bound, ...]:
     )
 
 
-def _late_times(sizes: Sizes) -> tuple[Bound, ...]:
+def _late_times(sizes: StatedSizes) -> tuple[Bound, ...]:
     limit = asymptote.balanced_limit(sizes.n, sizes.L)
     return (
         Bound("theorem_f8.rate", sizes.neuron_rate, "slope of 1/loss over t", "unknown"),
@@ -103,7 +102,7 @@ def _late_times(sizes: Sizes) -> tuple[Bound, ...]:
     )
 
 
-def _sample_sizes(sizes: Sizes) -> tuple[Bound, ...]:
+def _sample_sizes(sizes: StatedSizes) -> tuple[Bound, ...]:
     def row(name: str, needed: float, meaning: str) -> Bound:
         return Bound(f"samples.{name}", sizes.n, meaning, "given", needed, sizes.n > needed)
 
@@ -123,7 +122,7 @@ def _hypotheses(source: str, rows: tuple[Hypothesis, ...]) -> tuple[Bound, ...]:
 
 
 def _thresholds(
-    source: str, conditions: tuple[TimedCondition, ...], sizes: Sizes
+    source: str, conditions: tuple[TimedCondition, ...], sizes: StatedSizes
 ) -> tuple[Bound, ...]:
     return tuple(
         Bound(

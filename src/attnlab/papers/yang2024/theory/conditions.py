@@ -5,9 +5,8 @@ A condition with an exact threshold is `given`. Where the paper hides a constant
 `unknown`, and nothing is said to hold or fail: the value over the threshold is the constant that
 one would have to grant.
 
-Legend: n samples of L words out of d, width m, m1 neurons, $s_0=\sigma_0$ the deviation of
-$W_V, W_K, W_Q$ and $s_1=\sigma_1$ that of W at the start. Types 1..4 are $I_1\dots I_4$, word
-indices 0, 1, 2 are $\mu_1,\mu_2,\mu_3$. An upper bound $o(\cdot)$ is taken as $O(\cdot)$.
+Legend: sizes as in `sizes`. Types 1..4 are $I_1\dots I_4$, word indices 0, 1, 2 are
+$\mu_1,\mu_2,\mu_3$. An upper bound $o(\cdot)$ is taken as $O(\cdot)$.
 """
 
 import math
@@ -17,51 +16,18 @@ from typing import Literal
 
 import numpy as np
 
-from attnlab.claims import Hypothesis
-from attnlab.core import BadInput, ConstantKind
+from attnlab.core import BadInput, ConstantKind, Hypothesis
 from attnlab.papers.yang2024.theory.asymptote import SIGNALS_IN_TYPE, types_of
+from attnlab.papers.yang2024.theory.sizes import StatedSizes
 
 TYPE_PROPORTIONS = (1 / 2, 1 / 6, 1 / 6, 1 / 6)
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What every threshold is a function of."""
-
-    n: float
-    L: float
-    d: int
-    m: float
-    m1: float
-    s0: float
-    s1: float
-
-    @classmethod
-    def of_theory(cls, n: float, L: float, d: int, m: float, m1: float, c0: float = 1.0) -> "Sizes":
-        """Condition 1's deviations: s0 = c0/sqrt(L m), s1 = 1/sqrt(m1)."""
-        if not (n > 0 and L >= 3 and d >= 4 and m > 0 and m1 > 0 and c0 >= 0):
-            raise BadInput(
-                f"got n={n}, L={L}, d={d}, m={m}, m1={m1}, c0={c0}; give positive sizes with "
-                "L >= 3, d >= 4 and c0 >= 0"
-            )
-        return cls(n, L, d, m, m1, c0 / math.sqrt(L * m), 1 / math.sqrt(m1))
-
-    @property
-    def neuron_rate(self) -> float:
-        """s1^2 m m1: the paper's rate, and the expected size of rho = |W^T a|^2 at the start."""
-        return self.s1**2 * self.m * self.m1
-
-    @property
-    def rate(self) -> float:
-        """(s1^2 + s0^2) m m1: the rate of the signals' G as m -> infinity."""
-        return (self.s1**2 + self.s0**2) * self.m * self.m1
 
 
 # --- data and parameters ----------------------------------------------------------------------
 
 
 def definition_2_1(
-    sizes: Sizes, words: np.ndarray | None = None, labels: np.ndarray | None = None
+    sizes: StatedSizes, words: np.ndarray | None = None, labels: np.ndarray | None = None
 ) -> tuple[Hypothesis, ...]:
     """The data distribution: room for the signals and, for given samples, their make-up."""
     rows = [
@@ -83,7 +49,7 @@ def definition_2_1(
     return tuple(rows)
 
 
-def assumption_2_3(sizes: Sizes, words: np.ndarray | None = None) -> tuple[Hypothesis, ...]:
+def assumption_2_3(sizes: StatedSizes, words: np.ndarray | None = None) -> tuple[Hypothesis, ...]:
     """The training set: exact proportions of types, and no random word twice.
 
     Without the samples: whether such a set exists for these sizes.
@@ -113,7 +79,7 @@ def random_words_required(counts: np.ndarray, L: float) -> float:
     return float((np.asarray(counts) * (L - SIGNALS_IN_TYPE)).sum())
 
 
-def condition_1(sizes: Sizes, delta: float | None = None) -> tuple[Hypothesis, ...]:
+def condition_1(sizes: StatedSizes, delta: float | None = None) -> tuple[Hypothesis, ...]:
     """The parameter choices. Every one hides a constant or logarithms."""
     n, L, m, m1 = sizes.n, sizes.L, sizes.m, sizes.m1
     rows = (
@@ -143,16 +109,16 @@ class TimedCondition:
     quantity: str
     formula: str
     """The threshold, as written in the legend's letters."""
-    threshold: Callable[[Sizes], float]
+    threshold: Callable[[StatedSizes], float]
     relation: Literal["<=", ">="] = "<="
     constant: ConstantKind = "unknown"
 
 
-def _one(s: Sizes) -> float:
+def _one(s: StatedSizes) -> float:
     return 1.0
 
 
-def _score_rate(s: Sizes) -> float:
+def _score_rate(s: StatedSizes) -> float:
     return s.s0**2 * math.sqrt(s.m)
 
 
@@ -257,7 +223,7 @@ class Course:
 
 def courses(
     conditions: tuple[TimedCondition, ...],
-    sizes: Sizes,
+    sizes: StatedSizes,
     times: np.ndarray,
     values: Mapping[str, np.ndarray],
 ) -> tuple[Course, ...]:
@@ -276,7 +242,7 @@ def courses(
 
 
 def _course(
-    condition: TimedCondition, sizes: Sizes, times: np.ndarray, values: np.ndarray
+    condition: TimedCondition, sizes: StatedSizes, times: np.ndarray, values: np.ndarray
 ) -> Course:
     if values.shape != times.shape or not len(times):
         raise BadInput(

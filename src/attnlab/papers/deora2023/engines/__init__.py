@@ -1,1 +1,0 @@
-"""Exact ways to compute a run of deora2023."""

@@ -1,0 +1,1 @@
+"""What the studies run: from a cell and a key to the values of a record."""

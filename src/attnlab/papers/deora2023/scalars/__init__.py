@@ -1,0 +1,1 @@
+"""Numbers of records that no run stores: pure functions, evaluated when a claim is judged."""

@@ -1,1 +1,0 @@
-"""From the arrays of a run to the scalars that claims read: numpy only."""

@@ -1,1 +1,0 @@
-"""Two ways to compute a run: on the tokens, and on patterns with counts."""

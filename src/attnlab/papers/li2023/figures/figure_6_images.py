@@ -1,0 +1,249 @@
+"""Figure 6: accuracy on images, by removed background, and where the attention goes."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnlab.core import Figure, Records
+from attnlab.papers.li2023.figures.common import canvas, numbers, success_map
+from attnlab.papers.li2023.scalars.images import WORST_GROUP
+from attnlab.papers.li2023.studies.images import WHOLE
+from attnlab.plotting import colours, legend_below, sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+SUBSTITUTION = (
+    "Digits on photographed textures stand for CIFAR-10 on plants, letters for CIFAR-100 (the "
+    "initial model); at scale paper CIFAR-10 itself, from drawn weights. "
+)
+MODELS = {"better": "40 letters", "weak": "8 letters", "scratch": "drawn weights"}
+
+
+def _alphas(records: Records) -> dict[float, float]:
+    """By share of the background removed, the mean alpha_* by area."""
+    return {r: float(part.column("alpha_star").mean()) for r, part in records.by("removed").items()}
+
+
+def _means(records: Records, setting: str, scalar: str = "accuracy") -> tuple[list, list, list]:
+    """Levels of a setting, mean and standard deviation of a number at each."""
+    groups = records.by(setting)
+    values = [np.asarray(part.column(scalar), float) for part in groups.values()]
+    spread = [float(v.std(ddof=1)) if v.size > 1 else 0.0 for v in values]
+    return list(groups), [float(v.mean()) for v in values], spread
+
+
+def draw_6a(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """Accuracy over N by alpha_*, and over alpha_* by N with random removal beside it."""
+    drawing, ((by_size, by_share),) = canvas(1, 2)
+    plain = records.where(selector="oracle")
+    alphas = _alphas(plain)
+    data: dict[str, object] = {"alpha_star": numbers(list(alphas.values()))}
+    tints = colours(len(alphas))
+    for tint, (removed, part) in zip(tints, plain.by("removed").items(), strict=True):
+        sizes, mean, spread = _means(part, "N")
+        label = rf"$\alpha_*$ = {alphas[removed]:.2f}"
+        by_size.errorbar(
+            sizes, mean, spread, fmt="o-", ms=4, lw=1.3, capsize=3, color=tint, label=label
+        )
+        data[f"removed {removed:g}"] = {"N": sizes, "accuracy": mean, "deviation": spread}
+    sizes = sorted({r.cell.N for r in plain})
+    by_size.set_xscale("log")
+    by_size.set_xticks(sizes, [str(N) for N in sizes])
+    by_size.minorticks_off()
+    by_size.set(xlabel="training images N", ylabel="test accuracy")
+    by_size.legend(fontsize=8)
+    for tint, (N, part) in zip(colours(len(sizes)), plain.by("N").items(), strict=True):
+        levels, mean, spread = _means(part, "removed")
+        by_share.errorbar(
+            levels, mean, spread, fmt="o-", ms=4, lw=1.3, capsize=3, color=tint, label=f"N = {N}"
+        )
+    for selector, word in (("random", "random tokens"), ("object", "the object's tokens")):
+        part = records.where(selector=selector)
+        if part:
+            levels, mean, _ = _means(part, "removed")
+            by_share.plot(
+                levels,
+                mean,
+                "s--",
+                ms=4,
+                lw=1,
+                label=f"{word}, N = {WHOLE}",
+                color="0.4" if selector == "random" else "tab:red",
+            )
+            data[selector] = {"removed": levels, "accuracy": mean}
+    by_share.set(xlabel="removed, as a share of the background tokens", ylabel="test accuracy")
+    by_share.legend(fontsize=7)
+    return drawing, data
+
+
+def draw_6b(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """Success at the paper's 77.5 % over alpha_* and N, with N50."""
+    drawing, ((panel,),) = canvas(1, 1, width=5.2)
+    alphas = _alphas(records)
+    data = success_map(
+        panel,
+        records,
+        lambda cell: alphas[cell.removed],
+        r"$\alpha_*$, area of the object in kept tokens",
+    )
+    panel.legend(fontsize=8, loc="upper right")
+    return drawing, data
+
+
+def draw_6c(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """Mean and worst-group accuracy over removed background, and over the correlation."""
+    drawing, ((mean_panel, worst_panel, strength),) = canvas(1, 3, width=4.0)
+    data: dict[str, object] = {}
+    usual = records.where(correlation=0.9)
+    handles = []
+    for tint, initial in zip(("tab:blue", "tab:orange"), MODELS, strict=False):
+        own = usual.where(initial=initial) or (
+            usual.where(initial="scratch") if initial == "better" else usual.where(initial=initial)
+        )
+        if not own:
+            continue
+        levels, mean, spread = _means(own, "removed")
+        word = MODELS[own[0].cell.initial]
+        handles.append(
+            mean_panel.errorbar(
+                levels, mean, spread, fmt="o-", ms=4, capsize=3, color=tint, label=word
+            )
+        )
+        worst = [
+            float(np.mean([WORST_GROUP.of(r) for r in part])) for part in own.by("removed").values()
+        ]
+        worst_panel.plot(levels, worst, "o-", ms=4, color=tint)
+        data[word] = {
+            "removed": levels,
+            "accuracy": mean,
+            "deviation": spread,
+            "worst_group": worst,
+        }
+    better = usual[0].cell.initial if len(usual) else "better"
+    for removed, style in ((0.0, "o-"), (1.0, "s--")):
+        own = records.where(initial=better, removed=removed)
+        levels = sorted({r.cell.correlation for r in own})
+        worst = [
+            float(np.mean([WORST_GROUP.of(r) for r in own.where(correlation=c)])) for c in levels
+        ]
+        strength.plot(
+            levels,
+            worst,
+            style,
+            ms=4,
+            color="0.2",
+            label="all tokens" if removed == 0 else "background removed",
+        )
+        data[f"strength, removed {removed:g}"] = {"correlation": levels, "worst_group": worst}
+    for panel, word in ((mean_panel, "test accuracy"), (worst_panel, "accuracy, worst group")):
+        panel.set(xlabel="share of background removed", ylabel=word, ylim=(0, 1))
+    strength.set(xlabel="correlation in training", ylabel="accuracy, worst group", ylim=(0, 1))
+    strength.legend(fontsize=8)
+    legend_below(drawing, handles, [f"initial model: {h.get_label()}" for h in handles], 2)
+    return drawing, data
+
+
+def _image(tokens: np.ndarray) -> np.ndarray:
+    """Tokens back to pixels from 0 to 1, grey."""
+    L, d = tokens.shape
+    k, p = int(np.sqrt(L)), int(np.sqrt(d))
+    return (tokens.reshape(k, k, p, p).transpose(0, 2, 1, 3).reshape(k * p, k * p) + 1) / 2
+
+
+def _framed(panel: "Axes", tokens: np.ndarray, roles: np.ndarray) -> None:
+    """An image with its background patches tinted and the object's outlined."""
+    picture = _image(tokens)
+    k = int(np.sqrt(len(roles)))
+    p = picture.shape[0] // k
+    panel.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    background = np.kron(roles.reshape(k, k) != 0, np.ones((p, p)))
+    tint = np.zeros((*picture.shape, 4))
+    tint[..., 0], tint[..., 3] = 1.0, 0.35 * background
+    panel.imshow(tint, interpolation="nearest")
+
+
+def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """Images with roles, attention received before and after by block, and the mass by block."""
+    one, shown = records[0], 4
+    maps = np.asarray(one["shown_maps"])
+    blocks = maps.shape[2]
+    drawing = sheet(1.15 * (2 + 2 * blocks), 1.15 * shown + 2.9)
+    grid = drawing.add_gridspec(shown + 1, 2 + 2 * blocks, height_ratios=[1.0] * shown + [2.4])
+    for row in range(shown):
+        tokens, roles = np.asarray(one["shown_tokens"][row]), np.asarray(one["shown_roles"][row])
+        panels = [drawing.add_subplot(grid[row, c]) for c in range(2 + 2 * blocks)]
+        panels[0].imshow(_image(tokens), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        _framed(panels[1], tokens, roles)
+        top = float(maps[:, row].max())
+        for when in (0, 1):
+            for block in range(blocks):
+                k = int(np.sqrt(maps.shape[-1]))
+                panel = panels[2 + when * blocks + block]
+                panel.imshow(maps[when, row, block].reshape(k, k), cmap="viridis", vmin=0, vmax=top)
+                if row == 0:
+                    panel.set_title(f"{'after' if when else 'before'}, {block + 1}", fontsize=7)
+        if row == 0:
+            panels[0].set_title("image", fontsize=7)
+            panels[1].set_title("background", fontsize=7)
+        for panel in panels:
+            panel.set_axis_off()
+    mass = drawing.add_subplot(grid[shown, :])
+    depth = np.arange(1, blocks + 1)
+    data: dict[str, object] = {"block": depth.tolist()}
+    for name, style, word in (
+        ("mass_before", "o--", "before fine-tuning"),
+        ("mass_after", "o-", "after"),
+    ):
+        values = records.column(name)
+        mass.errorbar(depth, values.mean(0), values.std(0), fmt=style, ms=4, capsize=3, label=word)
+        data[name] = numbers(values.mean(0))
+    share = float(records.column("object_share").mean())
+    mass.axhline(share, color="grey", ls=":", lw=1, label="uniform attention")
+    data["object_share"] = share
+    mass.set(xlabel="block", ylabel="attention on the object", xticks=depth)
+    mass.legend(fontsize=8, ncols=3)
+    return drawing, data
+
+
+FIGURE_6 = (
+    Figure(
+        id="li2023.figure_6a",
+        title="Test accuracy on images over N and alpha_*",
+        caption=SUBSTITUTION + "Left: accuracy over training images by alpha_* (area of the object "
+        "in the kept tokens), mean and standard deviation over seeds. Right: over the share of "
+        "background tokens removed; dashed: as many removed at random, or the object's first.",
+        studies=("li2023.images",),
+        draw=draw_6a,
+        changes=({}, {"selector": "random", "N": WHOLE}, {"selector": "object", "N": WHOLE}),
+    ),
+    Figure(
+        id="li2023.figure_6b",
+        title="Success on images over alpha_* and N",
+        caption=SUBSTITUTION + "The share of trials with a test accuracy of at least 77.5 % (the "
+        "paper's number), and N50 with its 95 % interval.",
+        studies=("li2023.images",),
+        draw=draw_6b,
+        shows_diverged=True,
+    ),
+    Figure(
+        id="li2023.figure_6c",
+        title="Removing a spurious background, from two initial models",
+        caption=SUBSTITUTION + "Digits below and from five stand for birds and aeroplanes. Left: "
+        "test accuracy over the share of background removed. Middle: that of the worst group of "
+        "class and background. Right: the worst group over the strength of the correlation.",
+        studies=("li2023.images_spurious",),
+        draw=draw_6c,
+    ),
+    Figure(
+        id="li2023.finding_attention_by_depth",
+        title="Attention over images, block by block",
+        caption="Four test images (left), their background tokens in red, and the attention that "
+        "every patch receives by block before and after fine-tuning, mean over queries and heads, "
+        "one scale a row. Below: the attention on the object's tokens by block, mean and standard "
+        "deviation over runs.",
+        studies=("li2023.images_attention",),
+        draw=draw_attention,
+    ),
+)

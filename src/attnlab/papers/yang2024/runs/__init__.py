@@ -1,0 +1,1 @@
+"""What the studies run: one module for each kind of run, their probes and their summaries."""

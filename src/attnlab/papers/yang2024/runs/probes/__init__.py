@@ -1,0 +1,1 @@
+"""Probes of the two phases, for views of words."""

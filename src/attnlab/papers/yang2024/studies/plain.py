@@ -1,0 +1,56 @@
+"""Studies in plain numpy: products of drawn weights, the derivative of a softmax, bounded sums."""
+
+from attnlab.core import Design, Study
+from attnlab.papers.yang2024.settings.plain import (
+    DerivativeSettings,
+    ProductSettings,
+    SumSettings,
+)
+
+PLAIN = "attnlab.papers.yang2024.runs.plain"
+
+
+def _products(*widths: int) -> tuple[ProductSettings, ...]:
+    return tuple(ProductSettings(m=m) for m in widths)
+
+
+PRODUCTS = Study(
+    id="yang2024.products",
+    summary="products of three and more drawn weights at the start, over m",
+    settings=ProductSettings,
+    run=f"{PLAIN}:draw_products",
+    designs={
+        "smoke": Design(_products(512, 1024, 2048, 4096), 12),
+        "quick": Design(_products(512, 1024, 2048, 4096, 8192, 16384), 12, 6),
+        "paper": Design(_products(512, 1024, 2048, 4096, 8192, 16384), 60),
+    },
+    cost=lambda cell: 0.01 + 1e-6 * cell.m,
+)
+
+_LENGTHS = (DerivativeSettings(), DerivativeSettings(L=60))
+DERIVATIVE = Study(
+    id="yang2024.derivative",
+    summary="the derivative of a softmax of moving scores",
+    settings=DerivativeSettings,
+    run=f"{PLAIN}:differentiate_softmax",
+    designs={
+        "smoke": Design(_LENGTHS, 10),
+        "quick": Design(_LENGTHS, 30),
+        "paper": Design(_LENGTHS, 100),
+    },
+    cost=lambda cell: 0.001,
+)
+
+_CHANCES = tuple(SumSettings(delta=x, rare=y) for x in (0.1, 0.01) for y in (0.02, 0.5))
+SUMS = Study(
+    id="yang2024.bounded_sums",
+    summary="sums of bounded numbers, over their chance to be large",
+    settings=SumSettings,
+    run=f"{PLAIN}:draw_sums",
+    designs={
+        "smoke": Design(_CHANCES, 4),
+        "quick": Design(_CHANCES, 8),
+        "paper": Design(_CHANCES, 40),
+    },
+    cost=lambda cell: 0.005,
+)
