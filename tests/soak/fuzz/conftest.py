@@ -94,9 +94,9 @@ class Fuzz:
         self.writes = Writes()
 
     def fresh(self) -> Path:
-        """The folder in which a case runs, empty."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir()
+        """The folder in which a case runs, empty; `..` is a case's own too."""
+        shutil.rmtree(self.folder.parent, ignore_errors=True)
+        self.folder.mkdir(parents=True)
         return self.folder
 
     def __call__(self, kind: str, arguments: list[str]) -> SimpleNamespace:
@@ -110,7 +110,7 @@ class Fuzz:
             os.chdir(before)
         keeps_its_promises(arguments, done)
         # `train` compiles in this process: its programs go to the user's own cache.
-        allowed = (self.folder, platformdirs.user_cache_path("attnlab", appauthor=False))
+        allowed = (self.folder.parent, platformdirs.user_cache_path("attnlab", appauthor=False))
         outside = [p for p in self.writes.paths if not any(map(Path(p).is_relative_to, allowed))]
         assert not outside, f"{arguments} wrote {outside}"
         return done
@@ -205,7 +205,7 @@ def cut():
 
 @pytest.fixture(scope="session")
 def fuzz(cut, tmp_path_factory) -> Fuzz:
-    return Fuzz(tmp_path_factory.mktemp("fuzz") / "here")
+    return Fuzz(tmp_path_factory.mktemp("fuzz") / "above" / "here")
 
 
 @pytest.fixture(autouse=True)

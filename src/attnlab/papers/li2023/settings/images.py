@@ -1,6 +1,7 @@
 """Settings of the image studies (figure 6): pictures, network, initial model, training, removal."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from attnlab.core import BadInput, setting, shape
@@ -23,6 +24,19 @@ def _all_kept(cell: "ImageSettings") -> str:
 
 def _no_correlation(cell: "ImageSettings") -> str:
     return "" if cell.background == "correlated" else "every background is a photograph"
+
+
+@cache  # a whole reproduce asks for it thousands of times, with a dozen different arguments
+def _relevant_patches(side: int, patch: int, object_side: int, rule: str) -> tuple[int, int]:
+    """The fewest and the most relevant patches, over all places of an object."""
+    # The counts of rows and columns are alike; a patch is half inside by its area.
+    least = {"inside": patch**2, "half": patch**2 / 2}[rule]
+    along = [
+        [max(min(s + patch, at + object_side) - max(s, at), 0) for s in range(0, side, patch)]
+        for at in range(side - object_side + 1)
+    ]
+    counts = [sum(a * b >= least for a in one for b in other) for one in along for other in along]
+    return min(counts), max(counts)
 
 
 @dataclass(frozen=True)
@@ -191,19 +205,7 @@ class ImageSettings:
 
     def _relevant(self) -> tuple[int, int]:
         """The fewest and the most relevant patches, over all places of an object."""
-        # The counts of rows and columns are alike; a patch is half inside by its area.
-        least = {"inside": self.patch**2, "half": self.patch**2 / 2}[self.rule]
-        along = [
-            [
-                max(min(s + self.patch, at + self.object_side) - max(s, at), 0)
-                for s in range(0, self.side, self.patch)
-            ]
-            for at in range(self.side - self.object_side + 1)
-        ]
-        counts = [
-            sum(a * b >= least for a in one for b in other) for one in along for other in along
-        ]
-        return min(counts), max(counts)
+        return _relevant_patches(self.side, self.patch, self.object_side, self.rule)
 
     @property
     def fewest(self) -> int:
