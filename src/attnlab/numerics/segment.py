@@ -39,7 +39,7 @@ def largest_on_segment(
         of_left, of_right = jnp.where(up, of_right, value), jnp.where(up, value, of_left)
         return low, high, left, right, of_left, of_right, jnp.maximum(most, value)
 
-    firsts = tuple(map(f, inner))
-    most = jnp.maximum(values.max(), jnp.maximum(*firsts))
+    firsts = jax.lax.map(f, jnp.stack(inner))  # one program for both: f may be slow to compile
+    most = jnp.maximum(values.max(), firsts.max())
     begin = (low, high, *inner, *firsts, most)
     return jax.lax.fori_loop(0, sections, section, begin)[-1]

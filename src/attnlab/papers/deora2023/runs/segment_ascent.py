@@ -118,9 +118,10 @@ def placed(pair: Pair, stretch: Array, within_18: Array) -> Segment:
         end = Heads(*(x + r * w for x, w in zip(pair.first, unit, strict=True)))
         return jnp.maximum(decoder_norms(pair.first).max(), decoder_norms(end).max())
 
-    allowed = jnp.asarray(0.1)
-    for _ in range(PASSES):
-        allowed = jnp.sqrt(H**0.5 / (2 * beta_3("sharp", T, d, R, longest(allowed))))
+    def shorter(r: Array, _: None) -> tuple[Array, None]:
+        return jnp.sqrt(H**0.5 / (2 * beta_3("sharp", T, d, R, longest(r)))), None
+
+    allowed, _ = jax.lax.scan(shorter, jnp.asarray(0.1), length=PASSES)  # unrolled: slow to compile
     r = jnp.where(within_18, stretch * allowed, jnp.exp(pair.log_length))
     return Segment(pair.first, Heads(*(r * w for w in unit)), r, longest(r), R, pair.X)
 

@@ -17,7 +17,7 @@ LARGEST_EXPLICIT = 4096
 """Beyond so many heads the engine `weights` is refused: its time and memory grow with H."""
 MOST_KEPT = 2**27
 """Numbers that a path kept state by state may have: a gigabyte."""
-USUAL_STEPS = 100
+FEW_STEPS, USUAL_STEPS = 25, 100
 """Paths of at most so many steps are one program; longer ones are padded to a multiple of it."""
 
 
@@ -182,8 +182,9 @@ class PathSettings(GuaranteedSettings):
     @property
     @shape
     def padded_steps(self) -> int:
-        """How many steps the arrays of a path have room for."""
-        return USUAL_STEPS * -(-self.K // USUAL_STEPS)
+        """How many steps the arrays of a path have room for: K rounded up, few programs."""
+        room = FEW_STEPS if self.K <= FEW_STEPS else USUAL_STEPS
+        return room * -(-self.K // room)
 
 
 @dataclass(frozen=True)
