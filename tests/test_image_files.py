@@ -63,7 +63,10 @@ def test_a_file_is_refused_with_its_name_size_and_sum(tmp_path):
     path.write_bytes(data)
     assert content(path, file) == data
     path.write_bytes(data[:7])
-    with pytest.raises(BadInput, match=r"batch.bin in .* has 7 bytes; 10 are required"):
+    sentence = (
+        rf"batch.bin in .* has 7 bytes and the MD5 sum {md5(data[:7])}; 10 bytes are required"
+    )
+    with pytest.raises(BadInput, match=sentence):
         content(path, file)
     path.write_bytes(b"012345678x")
     with pytest.raises(BadInput, match=rf"sum {md5(b'012345678x')}; {file.md5} is required"):
@@ -79,8 +82,31 @@ def test_a_packed_file_is_unpacked_no_further_than_it_may_be(tmp_path):
     with pytest.raises(BadInput, match="unpacks to more than the 10 bytes"):
         content(tmp_path / "labels", file)
     packed.write_bytes(gzip.compress(data)[:-9])
-    with pytest.raises(BadInput, match="no whole gzip file"):
+    sentence = f"labels.gz in .* {len(packed.read_bytes())} bytes and the MD5 sum .* no whole gzip"
+    with pytest.raises(BadInput, match=sentence):
         content(tmp_path / "labels", file)
+
+
+def test_no_changed_byte_of_a_packed_file_gets_through(tmp_path):
+    """A wrong byte may break the header, the stream (which zlib itself refuses) or the sum."""
+    data = RANDOM.integers(0, 8, 600, np.uint8).tobytes()
+    file, packed = File("labels", len(data), md5(data)), tmp_path / "labels.gz"
+    good = gzip.compress(data, mtime=0)
+    for at in range(10, len(good)):  # the header before has a time and a system, which nobody reads
+        packed.write_bytes(good[:at] + bytes([good[at] ^ 0x5A]) + good[at + 1 :])
+        with pytest.raises(BadInput, match=r"labels(\.gz)? in .*MD5 sum"):
+            content(tmp_path / "labels", file)
+
+
+def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(image_files, "MOST_BYTES", 9)
+    (tmp_path / "x.png").write_bytes(bytes(10))
+    for read in (
+        lambda: image_files.picture(tmp_path / "x.png", 1),
+        lambda: content(tmp_path / "x.png", File("x.png", 10, "0" * 32)),
+    ):
+        with pytest.raises(BadInput, match="has 10 bytes; at most 9 are read"):
+            read()
 
 
 def test_nothing_is_unpickled(tmp_path, monkeypatch):
@@ -133,12 +159,43 @@ def test_folders_that_do_not_do_are_refused(tmp_path, monkeypatch):
         save(tmp_path / name / "0.png", np.zeros((8, 8), np.uint8))
     broken = tmp_path / "b" / "1.png"
     broken.write_bytes((tmp_path / "b" / "0.png").read_bytes()[:40])
-    with pytest.raises(BadInput, match=r"1.png \(40 bytes\) cannot be read"):
+    cut = md5(broken.read_bytes())
+    with pytest.raises(BadInput, match=f"1.png has 40 bytes and the MD5 sum {cut}, and cannot be"):
         image_files.read_folders(tmp_path)
     broken.unlink()
     monkeypatch.setattr(image_files, "MOST_PIXELS", 63)
     with pytest.raises(BadInput, match="8 by 8 pixels; at most 63"):
         image_files.read_folders(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF"])
+def test_changed_bytes_of_a_picture_give_a_picture_or_a_sentence(tmp_path, kind):
+    random = np.random.default_rng(1)
+    held = io.BytesIO()
+    Image.fromarray(random.integers(0, 256, (12, 10, 3), np.uint8)).save(held, kind)
+    good, path = held.getvalue(), tmp_path / "x.png"
+    for _ in range(150):
+        bad = bytearray(good)
+        for at in random.integers(0, len(good), 4):
+            bad[at] = random.integers(0, 256)
+        path.write_bytes(bytes(bad[: random.integers(1, len(bad) + 1)]))
+        try:
+            found = image_files.picture(path, 3)
+        except BadInput as error:
+            assert "MD5 sum" in str(error)  # noqa: PT017 - either outcome is right
+        else:
+            assert found.shape[2] == 3
+
+
+def test_pictures_that_another_program_would_draw_or_that_lose_bits_are_refused(tmp_path):
+    script = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\nshowpage\n"
+    (tmp_path / "x.png").write_bytes(script)
+    with pytest.raises(BadInput, match="cannot be read as a picture"):
+        image_files.picture(tmp_path / "x.png", 1)
+    deep = np.full((8, 8), 40_000, np.uint16)
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+    with pytest.raises(BadInput, match="8 bits a channel"):
+        image_files.picture(tmp_path / "deep.png", 1)
 
 
 # --- what is embedded -------------------------------------------------------------------------
@@ -237,24 +294,68 @@ def archive(**files: bytes) -> bytes:
     return held.getvalue()
 
 
-def test_a_package_is_read_in_memory_and_its_links_are_passed(monkeypatch):
-    data = archive(package__data__one=b"1", **{"..__..__two": b"2"})
-    assert image_data.unpacked(data) == {"one": b"1", "two": b"2"}
-    with pytest.raises(BadInput, match="no whole archive"):
-        image_data.unpacked(data[:60])
+def test_of_a_package_the_named_files_are_read_in_memory(monkeypatch):
+    data = archive(package__data__one=b"1", other=b"3", **{"..__..__two": b"2"})
+    named = frozenset({"one", "two", "passwd"})
+    assert image_data.unpacked(data, named) == {"one": b"1", "two": b"2"}
+    for bad in (data[:60], data[:40] + bytes(20) + data[60:], b""):
+        with pytest.raises(BadInput, match=f"{len(bad)} bytes and the MD5 sum .* no whole archive"):
+            image_data.unpacked(bad, named)
     monkeypatch.setattr(image_data, "MOST_MEMBER", 0)
     with pytest.raises(BadInput, match="at most 0 are read"):
-        image_data.unpacked(data)
+        image_data.unpacked(data, named)
+    assert image_data.unpacked(data, frozenset()) == {}
 
 
-def test_a_package_that_is_another_one_is_refused():
-    with pytest.raises(BadInput, match="has no file"):
-        image_data._files("cifar10", "npm:x", {"train_lables.json": b"[]"})
-    sheet = io.BytesIO()
-    Image.new("RGB", (4, 4)).save(sheet, "PNG")
-    members = {"train_lables.json": b"[]", "test_lables.json": b"[]"}
-    with pytest.raises(BadInput, match="1024, 10000"):
-        image_data._files("cifar10", "npm:x", {**members, "data_batch_1.png": sheet.getvalue()})
+LABELS = {"train_lables.json": b"[" + b"3," * 49_999 + b"3]", "test_lables.json": b"[1]"}
+
+
+@pytest.mark.parametrize(
+    ("members", "sentence"),
+    [
+        ({}, "has no file"),
+        ({"test_lables.json": b"[]"}, "has no file"),
+        (LABELS, "3 bytes and the MD5 sum .*10000 classes from 0 to 9"),
+        ({**LABELS, "train_lables.json": b"["}, "50000 classes"),
+        ({**LABELS, "train_lables.json": b"[" * 100_000}, "50000 classes"),
+        ({**LABELS, "train_lables.json": LABELS["train_lables.json"][:-2] + b"77]"}, "50000"),
+        ({**LABELS, "train_lables.json": b'{"a": 1}'}, "50000 classes"),
+    ],
+)
+def test_a_package_that_is_another_one_is_refused(members, sentence):
+    with pytest.raises(BadInput, match=sentence):
+        image_data._files("cifar10", "npm:x", members)
+
+
+@pytest.mark.parametrize("size", [(4, 4), None])
+def test_a_sheet_that_is_another_one_is_refused(size):
+    sheet = io.BytesIO(b"no picture")
+    if size:
+        Image.new("RGB", size).save(sheet, "PNG")
+    members = {
+        "train_lables.json": LABELS["train_lables.json"],
+        "test_lables.json": b"[" + b"3," * 9_999 + b"3]",
+        "data_batch_1.png": sheet.getvalue(),
+    }
+    sentence = "1024, 10000" if size else "10 bytes and the MD5 sum .* is no picture"
+    with pytest.raises(BadInput, match=sentence):
+        image_data._files("cifar10", "npm:x", members)
+
+
+def test_the_command_looks_at_a_folder_of_ones_own(tmp_path, capsys):
+    from attnlab.cli import main
+
+    for name, count in (("cat", 2), ("dog", 3)):
+        for k in range(count):
+            save(tmp_path / "own" / name / f"{k}.png", np.full((40, 60, 3), 9, np.uint8))
+    save(tmp_path / "grounds" / "a.png", np.zeros((300, 400), np.uint8))
+    assert main(["data", "folder", "--from", str(tmp_path / "own")]) == 0
+    assert "5 pictures of 2 classes (cat 2, dog 3)" in capsys.readouterr().out
+    assert main(["data", "folder", "--from", str(tmp_path / "grounds")]) == 0
+    assert "backgrounds: 1" in capsys.readouterr().out
+    (tmp_path / "own" / "dog" / "0.png").write_bytes(b"broken")
+    assert main(["data", "folder", "--from", str(tmp_path / "own")]) == 2
+    assert "0.png has 6 bytes and the MD5 sum" in capsys.readouterr().err
 
 
 def test_the_command_refuses_with_sentences(tmp_path, monkeypatch, capsys):
@@ -270,8 +371,14 @@ def test_the_command_refuses_with_sentences(tmp_path, monkeypatch, capsys):
         (["data", "mnist", "--from", str(tmp_path)], "no file train-images-idx3-ubyte"),
         (["data", "mnist", "--fetch", "--from", str(tmp_path)], "leave one out"),
         (["data", "--fetch"], "got no name"),
+        (["data", "folder"], "got no --from"),
+        (["data", "folder", "--from", str(tmp_path / "no")], "is no folder"),
     ):
         assert main(words) == 2
         assert sentence in capsys.readouterr().err
     assert main(["data"]) == 0
-    assert "not there" in capsys.readouterr().out
+    listed = capsys.readouterr().out
+    assert "not there" in listed
+    assert "embedded" in listed
+    assert main(["data", "digits"]) == 0
+    assert "nothing to fetch" in capsys.readouterr().out

