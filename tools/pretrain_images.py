@@ -35,12 +35,10 @@ from PIL import Image, ImageDraw, ImageFont
 
 from attnlab.data import image_sources
 from attnlab.data.images import Images
-from attnlab.engines.classes import on_batch
 from attnlab.models.checkpoints import save_weights
 from attnlab.models.deep_vit_model import DeepViT
-from attnlab.training.descent import descend
-from attnlab.training.minibatch import MiniBatches
-from attnlab.training.schedules import warmed
+from attnlab.papers.li2023.runs.images_initial import pretrained
+from attnlab.papers.li2023.settings.images import Pretraining
 
 FOLDER = Path(__file__).parent.parent / "src" / "attnlab" / "data" / "embedded"
 LETTERS = "ABCDEFGHJKLMNPQRTUVWXYZabdefghijkmnqrtyp"
@@ -99,14 +97,9 @@ def trained(name: str) -> None:
         photographs=jnp.asarray(photographs),
         photo_share=jnp.full(classes, float(textured)),
     )
-    of_data, of_start, of_batches = jax.random.split(jax.random.key(int(copy)), 3)
-    batch = jax.jit(lambda key: source.sample(key, len(images)))(of_data)
     model = DeepViT(outputs=classes)
-    engine, state = on_batch(model, batch, model.init(of_start, batch))
-    path = descend(
-        engine, state, warmed(RATE, STEPS), np.array([STEPS]),
-        batches=MiniBatches(of_batches, BATCH, BATCH),
-    )  # fmt: skip
+    how = Pretraining(each, STEPS, BATCH, RATE)
+    path, engine = pretrained(source, len(images), model, jax.random.key(int(copy)), how)
     file = FOLDER / f"initial_{name}.safetensors"
     weights = path.state._replace(
         C=jnp.zeros((32, 1)), c=jnp.zeros(1)

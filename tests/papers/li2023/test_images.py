@@ -11,11 +11,12 @@ import pytest
 
 from attnlab.cells import Key
 from attnlab.core import BadInput
+from attnlab.data import image_sources
 from attnlab.data.images import most_relevant
 from attnlab.lab import payload
 from attnlab.papers.li2023.runs import images as runs
 from attnlab.papers.li2023.runs import images_initial
-from attnlab.papers.li2023.settings.images import ImageSettings
+from attnlab.papers.li2023.settings.images import ImageSettings, Pretraining
 
 TINY = ImageSettings(N=16, steps=2, test_samples=12)
 
@@ -110,6 +111,66 @@ def test_initial_models_are_those_of_their_sums_and_differ():
     assert np.asarray(again.weights.trained.W_Q).tobytes() == first["better", 0]
 
 
+@pytest.fixture
+def small_cifar(monkeypatch):
+    """A set of the names and kinds of CIFAR-10, three training and two test images a class."""
+    random = np.random.default_rng(0)
+    classes = np.tile(np.arange(10), 5)
+    held = image_sources.Pictures(
+        random.integers(0, 256, (50, 32, 32, 3), np.uint8),
+        classes,
+        random.integers(0, 256, (1, 96, 96, 3), np.uint8),
+        tuple("abcdefghij"),
+        test_from=30,
+    )
+    monkeypatch.setattr(image_sources, "pictures", lambda source, folder=None: held)
+    for name, images in (("better", 3), ("weak", 1)):
+        monkeypatch.setitem(images_initial.PRETRAINING, name, Pretraining(images, 2, 4, 1e-3))
+    yield held
+    images_initial._others.cache_clear()
+    runs._pictures_of.cache_clear()
+
+
+BIRDS = ImageSettings(
+    source="cifar10", task="two", background="correlated", N=6, steps=2, test_samples=4,
+    blocks=1, width=8, hidden=8, B=4,
+)  # fmt: skip
+
+
+def test_models_of_the_other_classes_never_see_what_is_told_apart(small_cifar, monkeypatch):
+    images_initial._others.cache_clear()
+    seen = []
+    real = images_initial.pretrained
+
+    def watched(distribution, count, *rest):
+        seen.append((np.asarray(distribution.objects), count))
+        return real(distribution, count, *rest)
+
+    monkeypatch.setattr(images_initial, "pretrained", watched)
+    first = {}
+    for initial in ("better", "weak", "scratch"):
+        for seed in range(3):
+            run = runs.given(replace(BIRDS, initial=initial), Key.of(BIRDS, seed))
+            first[initial, seed] = np.asarray(run.weights.trained.W_Q).tobytes()
+    assert len(set(first.values())) == 9
+    assert [count for _, count in seen] == [24] * 3 + [8] * 3
+    resized = small_cifar.resized(26)
+    others = {
+        x.tobytes()
+        for x, k in zip(resized.objects[:30], resized.classes[:30], strict=True)
+        if k not in (0, 2)
+    }
+    assert all({x.tobytes() for x in objects} <= others for objects, _ in seen)
+    again = runs.given(BIRDS, Key.of(BIRDS, 3))
+    assert np.asarray(again.weights.trained.W_Q).tobytes() == first["better", 0]
+    assert len(seen) == 6, "a model was trained twice"
+    one = runs.train(BIRDS, Key.of(BIRDS, 0)).values
+    images_initial._others.cache_clear()
+    same = runs.train(BIRDS, Key.of(BIRDS, 0)).values
+    assert payload.encode(one) == payload.encode(same)
+    assert one["groups"].shape == (2, 2)
+
+
 def test_positions_of_ones_own():
     tables = [
         np.asarray(runs.given(replace(TINY, positions=p), Key.of(TINY, 0)).weights.trained.P)
@@ -130,6 +191,7 @@ def test_positions_of_ones_own():
         ({"object_side": 5}, "some objects have no patch"),
         ({"eta": 0.0}, "positive step size"),
         ({"source": "cifar10"}, "initial=scratch"),
+        ({"source": "cifar10", "task": "two", "initial": "textured"}, "initial=scratch"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(changes, sentence):

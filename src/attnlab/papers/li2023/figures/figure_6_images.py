@@ -1,5 +1,6 @@
 """Figure 6: accuracy on images, by removed background, and where the attention goes."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,8 +8,9 @@ import numpy as np
 from attnlab.core import Figure, Records
 from attnlab.papers.li2023.figures.common import canvas, numbers, success_map
 from attnlab.papers.li2023.scalars.images import WORST_GROUP
+from attnlab.papers.li2023.settings.images import ImageSettings
 from attnlab.papers.li2023.studies.images import WHOLE
-from attnlab.plotting import colours, legend_below, sheet
+from attnlab.plotting import PALETTE, colours, legend_below, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +20,29 @@ SUBSTITUTION = (
     "Digits on photographed textures stand for CIFAR-10 on plants, letters for CIFAR-100 (the "
     "initial model); at scale paper CIFAR-10 itself, from drawn weights. "
 )
-MODELS = {"better": "40 letters", "weak": "8 letters", "scratch": "drawn weights"}
+BIRDS = (
+    "Digits below and from five on photographed textures stand for birds and aeroplanes on plants, "
+    "letters for CIFAR-100 (the initial models); at scale paper birds and aeroplanes themselves, "
+    "from models that saw the eight other classes of CIFAR-10. "
+)
+TINTS = {"better": PALETTE[0], "weak": PALETTE[1], "scratch": PALETTE[2]}
+SELECTORS = {
+    "oracle": "by role: background first",
+    "object": "by role: the object first",
+    "random": "at random",
+    "value_norm": "value norm, initial model",
+    "attention": "attention, initial model",
+    "gradient": "gradient, model trained before",
+    "model": "attention, model trained before",
+}
+"""By what tokens are removed, in words."""
+
+
+def _model(cell: ImageSettings) -> str:
+    """The initial model in words."""
+    letters = {"better": "40 letters", "weak": "8 letters", "scratch": "drawn weights"}
+    others = {"better": "40,000 images of other classes", "weak": "4,000 images of other classes"}
+    return (others if cell.pretrains else letters)[cell.initial]
 
 
 def _alphas(records: Records) -> dict[float, float]:
@@ -32,6 +56,13 @@ def _means(records: Records, setting: str, scalar: str = "accuracy") -> tuple[li
     values = [np.asarray(part.column(scalar), float) for part in groups.values()]
     spread = [float(v.std(ddof=1)) if v.size > 1 else 0.0 for v in values]
     return list(groups), [float(v.mean()) for v in values], spread
+
+
+def _worst(groups: Iterable[Records]) -> tuple[list[float], list[float]]:
+    """Mean and standard deviation of the worst group's accuracy, by group of runs."""
+    values = [np.array([WORST_GROUP.of(r) for r in part], float) for part in groups]
+    spread = [float(v.std(ddof=1)) if v.size > 1 else 0.0 for v in values]
+    return [float(v.mean()) for v in values], spread
 
 
 def draw_6a(records: Records) -> tuple["Drawing", dict[str, object]]:
@@ -53,6 +84,7 @@ def draw_6a(records: Records) -> tuple["Drawing", dict[str, object]]:
     by_size.set_xticks(sizes, [str(N) for N in sizes])
     by_size.minorticks_off()
     by_size.set(xlabel="training images N", ylabel="test accuracy")
+    by_size.set_title("over the number of images", fontsize=10)
     by_size.legend(fontsize=8)
     for tint, (N, part) in zip(colours(len(sizes)), plain.by("N").items(), strict=True):
         levels, mean, spread = _means(part, "removed")
@@ -62,18 +94,14 @@ def draw_6a(records: Records) -> tuple["Drawing", dict[str, object]]:
     for selector, word in (("random", "random tokens"), ("object", "the object's tokens")):
         part = records.where(selector=selector)
         if part:
-            levels, mean, _ = _means(part, "removed")
-            by_share.plot(
-                levels,
-                mean,
-                "s--",
-                ms=4,
-                lw=1,
-                label=f"{word}, N = {WHOLE}",
-                color="0.4" if selector == "random" else "tab:red",
+            levels, mean, spread = _means(part, "removed")
+            tint, label = PALETTE[-1 if selector == "random" else 1], f"{word}, N = {WHOLE}"
+            by_share.errorbar(
+                levels, mean, spread, fmt="s--", ms=4, lw=1, capsize=3, color=tint, label=label
             )
             data[selector] = {"removed": levels, "accuracy": mean}
     by_share.set(xlabel="removed, as a share of the background tokens", ylabel="test accuracy")
+    by_share.set_title("over what is removed", fontsize=10)
     by_share.legend(fontsize=7)
     return drawing, data
 
@@ -88,6 +116,7 @@ def draw_6b(records: Records) -> tuple["Drawing", dict[str, object]]:
         lambda cell: alphas[cell.removed],
         r"$\alpha_*$, area of the object in kept tokens",
     )
+    panel.set_title("trials with an accuracy of at least 77.5 %", fontsize=10)
     panel.legend(fontsize=8, loc="upper right")
     return drawing, data
 
@@ -98,50 +127,72 @@ def draw_6c(records: Records) -> tuple["Drawing", dict[str, object]]:
     data: dict[str, object] = {}
     usual = records.where(correlation=0.9)
     handles = []
-    for tint, initial in zip(("tab:blue", "tab:orange"), MODELS, strict=False):
-        own = usual.where(initial=initial) or (
-            usual.where(initial="scratch") if initial == "better" else usual.where(initial=initial)
-        )
-        if not own:
-            continue
+    for initial, own in usual.by("initial").items():
         levels, mean, spread = _means(own, "removed")
-        word = MODELS[own[0].cell.initial]
-        handles.append(
-            mean_panel.errorbar(
-                levels, mean, spread, fmt="o-", ms=4, capsize=3, color=tint, label=word
-            )
-        )
-        worst = [
-            float(np.mean([WORST_GROUP.of(r) for r in part])) for part in own.by("removed").values()
-        ]
-        worst_panel.plot(levels, worst, "o-", ms=4, color=tint)
+        worst, worst_spread = _worst(own.by("removed").values())
+        word, look = _model(own[0].cell), {"ms": 4, "capsize": 3, "color": TINTS[initial]}
+        handles.append(mean_panel.errorbar(levels, mean, spread, fmt="o-", label=word, **look))
+        worst_panel.errorbar(levels, worst, worst_spread, fmt="o-", label=word, **look)
         data[word] = {
             "removed": levels,
             "accuracy": mean,
             "deviation": spread,
             "worst_group": worst,
+            "worst_group_deviation": worst_spread,
         }
-    better = usual[0].cell.initial if len(usual) else "better"
-    for removed, style in ((0.0, "o-"), (1.0, "s--")):
-        own = records.where(initial=better, removed=removed)
-        levels = sorted({r.cell.correlation for r in own})
-        worst = [
-            float(np.mean([WORST_GROUP.of(r) for r in own.where(correlation=c)])) for c in levels
-        ]
-        strength.plot(
-            levels,
-            worst,
-            style,
-            ms=4,
-            color="0.2",
-            label="all tokens" if removed == 0 else "background removed",
+    better = records.where(initial=usual[0].cell.initial) if usual else records
+    for removed, style, word in ((0.0, "o-", "all tokens"), (1.0, "s--", "background removed")):
+        own = better.where(removed=removed)
+        worst, spread = _worst(own.by("correlation").values())
+        levels = list(own.by("correlation"))
+        strength.errorbar(
+            levels, worst, spread, fmt=style, ms=4, capsize=3, color="0.2", label=word
         )
         data[f"strength, removed {removed:g}"] = {"correlation": levels, "worst_group": worst}
     for panel, word in ((mean_panel, "test accuracy"), (worst_panel, "accuracy, worst group")):
-        panel.set(xlabel="share of background removed", ylabel=word, ylim=(0, 1))
-    strength.set(xlabel="correlation in training", ylabel="accuracy, worst group", ylim=(0, 1))
+        panel.set(xlabel="share of background removed", ylabel=word, ylim=(0, 1.03))
+    strength.set(xlabel="correlation in training", ylabel="accuracy, worst group", ylim=(0, 1.03))
     strength.legend(fontsize=8)
     legend_below(drawing, handles, [f"initial model: {h.get_label()}" for h in handles], 2)
+    return drawing, data
+
+
+def draw_selectors(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """By selector, as many tokens removed as half of the background: accuracy and time."""
+    half = records.where(removed=0.5)
+    rows = {
+        "all tokens": records.where(removed=0.0),
+        **{word: half.where(selector=name) for name, word in SELECTORS.items()},
+        "all background": records.where(removed=1.0, removal="gathered"),
+        "all background, made blank": records.where(removed=1.0, removal="blanked"),
+    }
+    rows = {word: own for word, own in rows.items() if own}
+    heights = -np.arange(len(rows))
+    measured = {
+        "test accuracy, ten classes": [
+            own.where(task="ten").column("accuracy") for own in rows.values()
+        ],
+        "worst group, correlated backgrounds": [
+            np.array([WORST_GROUP.of(r) for r in own.where(task="two")]) for own in rows.values()
+        ],
+    }
+    measured = {word: values for word, values in measured.items() if all(v.size for v in values)}
+    drawing, (panels,) = canvas(1, len(measured) + 1, width=4.0)
+    data: dict[str, object] = {"rows": list(rows)}
+    for panel, (word, values) in zip(panels, measured.items(), strict=False):
+        mean = np.array([v.mean() for v in values])
+        spread = [v.std(ddof=1) if v.size > 1 else 0.0 for v in values]
+        panel.errorbar(mean, heights, xerr=spread, fmt="o", ms=4, capsize=3, color=PALETTE[0])
+        panel.axvline(mean[0], color="grey", ls=":", lw=1)
+        panel.set(xlabel=word)
+        data[word] = {"mean": numbers(mean), "deviation": numbers(spread)}
+    # A process compiles in its first run of a kind: the fastest run is training and test alone.
+    fastest = [min(r.seconds for r in own) for own in rows.values()]
+    panels[-1].barh(heights, fastest, height=0.6, color="0.7")
+    panels[-1].set(xlabel="seconds of a run, selection included")
+    data["seconds"] = numbers(fastest)
+    for panel in panels:
+        panel.set_yticks(heights, list(rows) if panel is panels[0] else [""] * len(rows))
     return drawing, data
 
 
@@ -181,7 +232,7 @@ def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
             for block in range(blocks):
                 k = int(np.sqrt(maps.shape[-1]))
                 panel = panels[2 + when * blocks + block]
-                panel.imshow(maps[when, row, block].reshape(k, k), cmap="viridis", vmin=0, vmax=top)
+                panel.imshow(maps[when, row, block].reshape(k, k), cmap="cividis", vmin=0, vmax=top)
                 if row == 0:
                     panel.set_title(f"{'after' if when else 'before'}, {block + 1}", fontsize=7)
         if row == 0:
@@ -203,6 +254,7 @@ def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
     mass.axhline(share, color="grey", ls=":", lw=1, label="uniform attention")
     data["object_share"] = share
     mass.set(xlabel="block", ylabel="attention on the object", xticks=depth)
+    mass.set_title("mean over images", fontsize=9)
     mass.legend(fontsize=8, ncols=3)
     return drawing, data
 
@@ -230,11 +282,22 @@ FIGURE_6 = (
     Figure(
         id="li2023.figure_6c",
         title="Removing a spurious background, from two initial models",
-        caption=SUBSTITUTION + "Digits below and from five stand for birds and aeroplanes. Left: "
-        "test accuracy over the share of background removed. Middle: that of the worst group of "
-        "class and background. Right: the worst group over the strength of the correlation.",
+        caption=BIRDS + "Left: test accuracy over the share of background removed. Middle: that of "
+        "the worst group of class and background. Right: the worst group over the strength of the "
+        "correlation, from the better model. Bars: standard deviations over seeds.",
         studies=("li2023.images_spurious",),
         draw=draw_6c,
+    ),
+    Figure(
+        id="li2023.finding_image_selectors",
+        title="Which tokens to remove: accuracy, worst group and time",
+        caption="As many tokens removed as half of the background has, chosen by each selector; "
+        "mean and standard deviation over seeds, dotted: all tokens. At scale paper also the worst "
+        "group of class and background where backgrounds go with the label (.9). Right: the "
+        "fastest run on one core of this machine, which holds the training of the model that "
+        "chooses, where there is one.",
+        studies=("li2023.images_selectors",),
+        draw=draw_selectors,
     ),
     Figure(
         id="li2023.finding_attention_by_depth",

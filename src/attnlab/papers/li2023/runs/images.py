@@ -22,7 +22,7 @@ from attnlab.models.deep_vit import Pooling
 from attnlab.models.deep_vit_model import DeepViT
 from attnlab.models.protocol import Weights
 from attnlab.numerics.random import fractions, stream_key
-from attnlab.papers.li2023.runs.images_initial import first_weights, with_classes
+from attnlab.papers.li2023.runs.images_initial import TOLD_APART, first_weights, with_classes
 from attnlab.papers.li2023.settings.images import ALL_CLASSES, ImageSettings
 from attnlab.selection import keep_largest
 from attnlab.training.descent import descend
@@ -34,9 +34,6 @@ LOOKED_AT = 60
 """Test images whose attention is measured."""
 SHOWN = 6
 """Test images that a run with pictures keeps."""
-TWO_GROUPS = {"cifar10": ((2,), (0,))}
-"""By source, the classes of figure 6c's two: birds and aeroplanes; else the lower half of all
-classes against the upper, a substitution of ours."""
 
 
 class Streams(NamedTuple):
@@ -88,9 +85,7 @@ def given(cell: ImageSettings, key: Key) -> Given:
     model = network(cell.blocks, cell.heads, cell.width, cell.hidden, cell.pooling)
     channels = training.objects.shape[-1]
     one = Batch.of(np.zeros((1, cell.L, cell.patch**2 * channels)), [1])
-    weights = first_weights(
-        model, one, stream_key(key, "init"), cell.initial, cell.positions, key.seed
-    )
+    weights = first_weights(model, one, stream_key(key, "init"), cell, key.seed)
     weights = with_classes(weights, cell.classes)
     return Given(compiled(cell), training, test, weights, streams)
 
@@ -138,7 +133,7 @@ def _pictures_of(source: str, task: str, side: int) -> image_sources.Pictures:
 
 def _two_groups(pictures: image_sources.Pictures, source: str) -> image_sources.Pictures:
     count = len(pictures.names)
-    first, second = TWO_GROUPS.get(
+    first, second = TOLD_APART.get(
         source, (tuple(range(count // 2)), tuple(range(count // 2, count)))
     )
     return pictures.of_groups(first, second)

@@ -18,6 +18,24 @@ LETTERS = ("better", "weak", "textured")
 """Initial models that are embedded: trained on letters."""
 
 
+@dataclass(frozen=True)
+class Pretraining:
+    """How an initial model that is not embedded is trained."""
+
+    images: int
+    """Of each class."""
+    steps: int
+    B: int
+    eta: float
+
+
+PRETRAINING = {
+    "better": Pretraining(5000, 6000, 64, 1e-3),
+    "weak": Pretraining(500, 6000, 64, 1e-3),
+}
+"""By initial model of CIFAR-10: the weaker one sees 8 classes and 4,000 images, as the paper's."""
+
+
 def _all_kept(cell: "ImageSettings") -> str:
     return "" if cell.removed > 0 else "no token is removed (removed=0)"
 
@@ -56,7 +74,8 @@ class ImageSettings:
         "better",
         origin="inferred",
         samples=False,
-        help="first weights: trained on 40 letters, on 8, on 40 before photographs, or drawn",
+        help="first weights: trained on 40 letters, on 8, on 40 before photographs, or drawn; of "
+        "cifar10, task two, on 40,000 images of the other classes, or on 4,000",
         alternatives={
             "textured": "images of CIFAR-100 have backgrounds of their own",
             "weak": "the paper's other initial model saw fewer classes and images",
@@ -179,12 +198,18 @@ class ImageSettings:
             raise BadInput(f"got N={self.N}; there are {CAPACITY} training digits: take fewer")
         if self.source == "digits" and self.test_samples > 397:
             raise BadInput(f"got test_samples={self.test_samples}; there are 397 test digits")
-        if self.initial in LETTERS and self.network != (5, 4, 32, 64, 32, 4, "digits"):
+        embedded = self.network == (5, 4, 32, 64, 32, 4, "digits")
+        if self.initial in LETTERS and not embedded and not self.pretrains:
             raise BadInput(
                 f"got initial={self.initial} with another network or other images than it was made "
-                "for (5 blocks, 4 heads, width 32, hidden 64, 32 pixels in patches of 4, digits); "
-                "take initial=scratch"
+                "for (5 blocks, 4 heads, width 32, hidden 64, 32 pixels in patches of 4, digits; "
+                "better and weak also for source=cifar10 with task=two); take initial=scratch"
             )
+
+    @property
+    def pretrains(self) -> bool:
+        """Whether the initial model is trained on the classes that the task does not tell apart."""
+        return (self.source, self.task) == ("cifar10", "two") and self.initial in PRETRAINING
 
     @property
     def network(self) -> tuple[int, int, int, int, int, int, str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from attnlab.core import Design, Study
-from attnlab.papers.li2023.settings.images import FEW_DIGITS, ImageSettings
+from attnlab.papers.li2023.settings.images import FEW_DIGITS, PRETRAINING, ImageSettings
 
 RUN = "attnlab.papers.li2023.runs.images:train"
 DIGITS = ImageSettings()
@@ -15,10 +15,15 @@ COLOUR = ImageSettings(
 )  # fmt: skip
 """CIFAR-10 from drawn weights: CIFAR-100, the paper's first training set, is not to be had here."""
 SPURIOUS = replace(DIGITS, task="two", background="correlated")
-BIRDS = replace(COLOUR, task="two", background="correlated", test_samples=2000, N=10_000)
+BIRDS = replace(
+    COLOUR, task="two", background="correlated", initial="better", test_samples=2000, N=10_000
+)
+"""Birds against aeroplanes, from models that saw the eight other classes."""
 HALF, WHOLE = FEW_DIGITS, 2 * FEW_DIGITS
 """Sizes around which the accuracy on digits crosses the paper's 77.5 %."""
 LEVELS = (0.0, 0.5, 1.0)
+CHOSEN = ("oracle", "random", "attention", "value_norm", "gradient", "model")
+"""Selectors that are compared: by role, by chance, by the initial model, by one trained before."""
 
 
 def _cost(cell: ImageSettings) -> float:
@@ -26,6 +31,8 @@ def _cost(cell: ImageSettings) -> float:
     token = cell.blocks * cell.width * (4 * cell.width + 2 * cell.hidden + 2 * cell.room) * 2
     rows = cell.steps * cell.B * (2 if cell.scoring in ("model", "gradient") else 1)
     rows += (cell.N + cell.test_samples) / 3
+    if cell.pretrains:  # an initial model serves the runs of a process, about ten
+        rows += PRETRAINING[cell.initial].steps * PRETRAINING[cell.initial].B / 10
     return 0.1 + 3 * rows * cell.room * token / 6.5e10
 
 
@@ -102,7 +109,7 @@ IMAGES = (
         ),
         paper=Design(
             (
-                *_grid(BIRDS, (0.0, 0.25, 0.5, 0.75, 1.0), (10_000,)),
+                *_with_initial(BIRDS, (0.0, 0.25, 0.5, 0.75, 1.0), ("better", "weak")),
                 *_strengths(BIRDS, (0.5, 0.98)),
             ),
             10,
@@ -110,13 +117,16 @@ IMAGES = (
     ),
     _study(
         "images_selectors",
-        "which tokens are removed: by role, at random, by a model; removed, or made blank",
+        "which tokens are removed: by role, at random, by a model; removed, or made blank; digits, "
+        "and two groups of them with backgrounds that go with the label",
         smoke=Design(_selectors(replace(DIGITS, N=480), ("random",)), 3),
-        quick=Design(_selectors(replace(DIGITS, N=480), ("oracle", "random", "model")), 4),
+        quick=Design(
+            _selectors(replace(DIGITS, N=480), ("oracle", "random", "attention", "model")), 4
+        ),
         paper=Design(
-            _selectors(
-                replace(DIGITS, N=1000),
-                ("oracle", "random", "object", "attention", "value_norm", "gradient", "model"),
+            (
+                *_selectors(replace(DIGITS, N=1000), (*CHOSEN, "object")),
+                *_selectors(SPURIOUS, (*CHOSEN, "object")),
             ),
             20,
         ),
