@@ -33,9 +33,11 @@ FACADE = {
     "PatternVote": "attnlab.facade.distributions",
     "TokenMixture": "attnlab.facade.distributions",
     "WordCooccurrence": "attnlab.facade.distributions",
+    "Images": "attnlab.facade.distributions",
     "ShallowViT": "attnlab.models.shallow_vit_model",
     "MultiHead": "attnlab.models.multihead_model",
     "LinearMLPTransformer": "attnlab.models.linear_mlp_model",
+    "DeepViT": "attnlab.models.deep_vit_model",
     "start": "attnlab.facade.parts",
     "descend": "attnlab.facade.parts",
     "flow": "attnlab.facade.parts",
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from attnlab.facade.asking import bounds as bounds
     from attnlab.facade.asking import catalogue as catalogue
     from attnlab.facade.asking import show as show
+    from attnlab.facade.distributions import Images as Images
     from attnlab.facade.distributions import PatternVote as PatternVote
     from attnlab.facade.distributions import TokenMixture as TokenMixture
     from attnlab.facade.distributions import WordCooccurrence as WordCooccurrence
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     from attnlab.facade.runs import Run as Run
     from attnlab.facade.saving import load as load
     from attnlab.facade.training import train as train
+    from attnlab.models.deep_vit_model import DeepViT as DeepViT
     from attnlab.models.linear_mlp_model import LinearMLPTransformer as LinearMLPTransformer
     from attnlab.models.multihead_model import MultiHead as MultiHead
     from attnlab.models.shallow_vit_model import ShallowViT as ShallowViT

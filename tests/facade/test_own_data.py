@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import attnlab as al
-from attnlab.facade.runs import packed, packed_outputs
+from attnlab.facade.passes import packed, packed_outputs
 
 MODELS = {
     "vit": al.ShallowViT(neurons=24, heads=2),
@@ -18,6 +18,7 @@ MODELS = {
     "heads": al.MultiHead(heads=3),
     "pooled": al.MultiHead(heads=3, output="pooled"),
     "linear": al.LinearMLPTransformer(width=16, neurons=8),
+    "deep": al.DeepViT(blocks=2, heads=2, width=8, hidden=8),
 }
 
 TWELVE_LINES = """
@@ -210,6 +211,9 @@ def mistakes(X, y):
         "no such scheme": (lambda: al.start(MODELS["vit"], batch, scheme="gausian"), "gaussian"),
         "a bad key": (lambda: al.start(MODELS["vit"], batch, 0.5), "whole number"),
         "no steps": (lambda: al.descend(engine, state, sgd, steps=0), "at least 1"),
+        "half a sample": (step(engine, state, minibatch=2.5), "minibatch=2.5; a whole number"),
+        "records of text": (step(engine, state, records="all"), "records='all'; a whole number"),
+        "classes": (lambda: al.start(al.DeepViT(outputs=3), batch), "classes 0 to 2"),
         "a name as optimiser": (lambda: al.descend(engine, state, "sgd", steps=2), "al.optimiser"),
         "no such optimiser": (lambda: al.optimiser("adamm", 0.1), "adam"),
         "a rate of nan": (lambda: al.optimiser("adam", float("nan")), "finite"),

@@ -8,6 +8,7 @@ from attnlab.cells import SettingValue
 from attnlab.commands.showing import bounds_rows
 from attnlab.core import BadInput, Bound
 from attnlab.facade.showing import Shown, as_html, as_text
+from attnlab.facade.values import plain
 from attnlab.lab import plan, registry
 from attnlab.report import show as statements
 from attnlab.report import terminal
@@ -66,5 +67,5 @@ def bounds(paper: str, **sizes: SettingValue) -> Bounds:
     if found.bounds is None:
         raise BadInput(f"{paper} has no table of bounds; al.show({paper!r}) shows its claims")
     cells.require_known(sizes, [found.bounds.settings])
-    chosen = cells.override(found.bounds.settings(), sizes)
+    chosen = cells.override(found.bounds.settings(), plain(sizes))
     return Bounds(paper, bounds_rows(paper, found.bounds, chosen))

@@ -10,7 +10,14 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from attnlab.core import BadInput
-from attnlab.data import pattern_sizes, pattern_vote, token_mixture, word_cooccurrence
+from attnlab.data import (
+    image_sources,
+    images,
+    pattern_sizes,
+    pattern_vote,
+    token_mixture,
+    word_cooccurrence,
+)
 from attnlab.data.batch import Batch
 from attnlab.data.mixture_sizes import MixtureSizes
 from attnlab.data.pattern_vote import PatternBatch
@@ -151,9 +158,81 @@ class WordCooccurrence:
         return word_cooccurrence.SIGNALS + max(1, needed)
 
 
+@dataclass(frozen=True)
+class Images:
+    """Objects of some classes pasted on photographs, cut into patches (li2023, section 4.2).
+
+    `source` is "digits", which is embedded, or a set that `attnlab data` has fetched. Two classes
+    have the labels -1 and +1, in this order; more have 0, 1, ..., for DeepViT(outputs=...). The
+    parts "train" and "test" share neither objects nor regions of the photographs. A patch is the
+    object's by `rule`: it lies inside, by half of it, or is touched.
+    """
+
+    source: str = "digits"
+    classes: tuple[int, ...] = (0, 1)
+    part: Literal["train", "test"] = "train"
+    object_side: int = 20
+    side: int = 32
+    patch: int = 4
+    rule: images.Rule = "inside"
+
+    role_names: ClassVar[tuple[str, ...]] = ("object", "background")
+    trained_share: ClassVar[float] = 2 / 3
+    """Ours: of the objects, where the set has no test part of its own."""
+
+    def __post_init__(self):
+        if self.part not in ("train", "test"):
+            raise BadInput(f"got part={self.part!r}; it is train or test")
+        for name in ("object_side", "side", "patch"):
+            size = getattr(self, name)
+            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                raise BadInput(f"got {name}={size!r}; a whole number, at least 1, is required")
+        if len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
+            raise BadInput(f"got classes={self.classes}; give two or more, each once")
+
+    def sample(self, key: PRNGKeyArray | int, n: int) -> images.ImageBatch:
+        """Draw n images, every object once before any comes twice."""
+        _require_samples(n)
+        with jax.enable_x64(True):
+            batch = self._source().sample(as_key(key), int(n))
+            if len(self.classes) > 2:
+                return batch
+            signs = 2 * batch.labels - 1
+            return dataclasses.replace(batch, labels=signs, types=signs)
+
+    def _source(self) -> images.Images:
+        pictures = image_sources.pictures(self.source)
+        bad = [k for k in self.classes if k not in range(len(pictures.names))]
+        if bad:
+            raise BadInput(
+                f"got the class {bad[0]!r}; {self.source} has 0 to {len(pictures.names) - 1}"
+            )
+        pictures = pictures.of_classes(self.classes).resized(self.object_side)
+        count, cut = len(pictures.objects), pictures.test_from
+        order = np.arange(count)
+        if cut is None:
+            order, cut = (
+                np.random.default_rng(0).permutation(count),
+                int(self.trained_share * count),
+            )
+        rows = order[:cut] if self.part == "train" else order[cut:]
+        photographs = image_sources.rows_of(pictures.photographs, self.part == "train")
+        return images.Images(
+            objects=jnp.asarray(pictures.objects[rows]),
+            classes=jnp.asarray(pictures.classes[rows], jnp.int32),
+            photographs=jnp.asarray(photographs),
+            photo_share=jnp.ones(len(self.classes)),
+            side=self.side,
+            patch=self.patch,
+            rule=self.rule,
+        )
+
+
 def role_names(batch: Batch) -> tuple[str, ...]:
     """The names of a batch's roles by what drew it; by number if nobody knows."""
     if isinstance(batch, PatternBatch):
         return PatternVote.role_names
+    if isinstance(batch, images.ImageBatch):
+        return Images.role_names
     count = int(np.asarray(batch.roles).max()) + 1
     return tuple(f"role_{k}" for k in range(count)) if count > 1 else ("all",)

@@ -12,6 +12,7 @@ from attnlab.claims import Claim, Verdict
 from attnlab.commands import common
 from attnlab.core import BadInput, Figure
 from attnlab.facade.showing import as_html, as_text
+from attnlab.facade.values import plain
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import multiverse as universes_of
 from attnlab.lab.session import INTERRUPTED
@@ -185,7 +186,7 @@ def _options(
     dask: str | None,
     settings: dict[str, SettingValue],
 ) -> common.Options:
-    words = tuple(f"{name}={_word(value)}" for name, value in settings.items())
+    words = tuple(f"{name}={_word(value)}" for name, value in plain(settings).items())
     return common.Options(
         scale=scale, out=Path(out), set=words, seed=seed, engine=engine, workers=workers, dask=dask
     )

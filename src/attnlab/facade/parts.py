@@ -15,6 +15,7 @@ from attnlab.core import BadInput
 from attnlab.data.batch import Batch
 from attnlab.engines import table
 from attnlab.engines.weights_behind import weights_behind
+from attnlab.facade import passes
 from attnlab.facade.distributions import role_names
 from attnlab.facade.precision import as_key, in_double, on_host
 from attnlab.facade.runs import Run
@@ -146,15 +147,16 @@ def descend(
     run by mini-batches where the training loss is zero.
     """
     _require_prepared(engine, "descend")
-    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-        raise BadInput(f"got steps={steps!r}; a whole number, at least 1, is required")
+    for what, count in (("steps", steps), ("records", records)):
+        if not _is_count(count):
+            raise BadInput(f"got {what}={count!r}; a whole number, at least 1, is required")
     update = PlainStep(0.1) if optimiser is None else optimiser
     if not isinstance(update, Update):
         raise BadInput(f"got {update!r} as optimiser; give e.g. al.optimiser('sgd', 0.5)")
     batches = None
     if minibatch is not None:
-        if isinstance(minibatch, bool) or minibatch < 1:
-            raise BadInput(f"got minibatch={minibatch!r}; at least 1 sample is required")
+        if not _is_count(minibatch):
+            raise BadInput(f"got minibatch={minibatch!r}; a whole number, at least 1, is required")
         if not isinstance(engine.setup.engine, SampleEngine):
             raise BadInput(
                 f"got minibatch={minibatch} with the engine {engine.name}, which does not know "
@@ -281,7 +283,7 @@ def _require(model: Any, batch: Any, test: Any) -> None:
     if not isinstance(model, Model):
         raise BadInput(
             f"got {type(model).__name__} as model; give one of al.ShallowViT(), al.MultiHead(), "
-            "al.LinearMLPTransformer(), or an object with their methods"
+            "al.LinearMLPTransformer(), al.DeepViT(), or an object with their methods"
         )
     for what, given in (("batch", batch), ("test", test)):
         if not isinstance(given, Batch) and not (what == "test" and given is None):
@@ -289,21 +291,34 @@ def _require(model: Any, batch: Any, test: Any) -> None:
                 f"got {type(given).__name__} as {what}; give al.Batch.of(X, y) or a "
                 "distribution's sample(key, n)"
             )
+        if given is not None:
+            passes.require_labels(model, given)
     if test is not None and test.dimension != batch.dimension:
         raise BadInput(
             f"got test samples in R^{test.dimension}, training samples in R^{batch.dimension}; "
             "give samples of one kind"
         )
-    if test is not None and test.kept.shape[1] != batch.kept.shape[1]:
+    if test is not None and passes.places_in_all(test) != passes.places_in_all(batch):
         raise BadInput(
-            f"got test samples of {test.kept.shape[1]} tokens, training samples of "
-            f"{batch.kept.shape[1]}; give samples of one length"
+            f"got test samples of {passes.places_in_all(test)} tokens, training samples of "
+            f"{passes.places_in_all(batch)}; give samples of one length"
+        )
+    gathered = batch.kept.shape[1] < passes.places_in_all(batch)
+    if gathered and passes.outputs_of(model) == 1:
+        raise BadInput(
+            "got patches whose removed ones were gathered away with a model of one output, whose "
+            "engines look at whole samples; give the batch before that: what it does not keep is "
+            "left out of the softmax"
         )
     if isinstance(model, MultiHead) and batch.is_words and batch.dimension > 2048:
         raise BadInput(
             f"got {batch.dimension} words with MultiHead, which forms their unit vectors; at most "
             "2048 words"
         )
+
+
+def _is_count(x: object) -> bool:
+    return isinstance(x, int | np.integer) and not isinstance(x, bool) and x >= 1
 
 
 def _require_prepared(engine: Any, caller: str) -> None:

@@ -1,22 +1,31 @@
 """The picture of a run: its losses, and where its attention goes."""
 
+import io
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from attnlab.facade.series import described
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from attnlab.facade.runs import Run
 
 
-def draw(run: "Run") -> "Figure":
-    """A panel of losses; one of the attention by role; one of everything else of one number."""
-    from matplotlib.figure import Figure
+class ShownFigure(Figure):
+    """A figure that a notebook shows, whether or not pyplot was imported there."""
 
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        self.savefig(file, format="png")
+        return file.getvalue()
+
+
+def draw(run: "Run") -> ShownFigure:
+    """A panel of losses; one of the attention by role; one of everything else of one number."""
     losses = [name for name in ("loss", "test_loss") if name in run.series]
     others = [k for k, x in run.series.items() if x.ndim == 1 and k not in losses]
     roles = "attention_by_role" in run.series and len(run.roles) > 1
@@ -24,7 +33,7 @@ def draw(run: "Run") -> "Figure":
     count = max(1, sum(panels))
     columns = min(count, 3)
     lines = -(-count // columns)
-    figure = Figure(figsize=(4.0 * columns, 3.0 * lines), layout="constrained")
+    figure = ShownFigure(figsize=(4.0 * columns, 3.0 * lines), layout="constrained")
     axes = iter(np.atleast_1d(figure.subplots(lines, columns, squeeze=False)).ravel())
     used = 0
     if losses:
@@ -78,6 +87,4 @@ def _steps(axis: "Axes", run: "Run") -> None:
 
 
 def _wrapped(words: str, width: int = 34) -> list[str]:
-    import textwrap
-
     return textwrap.wrap(words, width)

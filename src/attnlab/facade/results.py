@@ -10,7 +10,8 @@ from attnlab.cells import SettingValue
 from attnlab.commands import common
 from attnlab.core import BadInput, Records
 from attnlab.facade.judging import ShownVerdict, Verdicts, uninterrupted
-from attnlab.facade.showing import Shown, as_html, as_text
+from attnlab.facade.showing import Shown, as_html, as_text, rows_as_html
+from attnlab.facade.values import plain
 from attnlab.lab import export, plan, registry, sweeps
 from attnlab.lab import ledger as ledgers
 from attnlab.report import terminal
@@ -19,6 +20,23 @@ from attnlab.report.verdicts import verdicts
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+
+class ShownRecords(Records):
+    """Records that show themselves: how many, of which studies, and what each holds."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{study}: {what}" for study, what in self._told().items()) or "no records"
+
+    def _repr_html_(self) -> str:
+        return rows_as_html(f"{len(self)} records", dict(self._told()))
+
+    def _told(self) -> dict[str, str]:
+        studies = {record.study: record for record in self}
+        return {
+            name: f"{len(self.of(name))} records, each with {', '.join(one.values)}"
+            for name, one in studies.items()
+        }
 
 
 class Results:
@@ -46,7 +64,7 @@ class Results:
             found = verdicts(list(unique.values()), request, ledger)
         return Verdicts(ShownVerdict.of(verdict) for verdict in found)
 
-    def records(self, id: str = "") -> Records:
+    def records(self, id: str = "") -> ShownRecords:
         """Every current record of a study (controls' too), or of a claim's or figure's studies."""
         target = registry.resolve(self._study(id))
         named = [s.id for s in target.studies] or [
@@ -54,7 +72,7 @@ class Results:
         ]
         with ledgers.reading(self.folder) as ledger:
             found = [export.records(ledger, name) for name in dict.fromkeys(named)]
-        return Records(record for some in found for record in some)
+        return ShownRecords(record for some in found for record in some)
 
     def failures(self) -> Shown:
         """Why runs failed: the error and the end of its traceback, for each attempt."""
@@ -128,7 +146,7 @@ def sweep(
             raise BadInput(f"got {paper} with more settings; the file says all: write them there")
         wanted = sweeps.read(Path(paper))
     else:
-        wanted = sweeps.Sweep(str(paper), _lists(grid or {}), dict(settings), seeds, seed)
+        wanted = sweeps.Sweep(str(paper), _lists(grid or {}), plain(settings), seeds, seed)
     make(wanted, Path(out), workers, dask)
     return Results(out, sweeps.study_of(wanted.target)[0].id)
 
@@ -140,8 +158,12 @@ def make(wanted: sweeps.Sweep, out: Path, workers: int | None, dask: str | None)
 
 
 def _lists(grid: Mapping[str, Any]) -> dict[str, Any]:
-    """Levels as lists, numpy's arrays and ranges too; anything else is refused by the sweep."""
+    """Levels as lists of Python's numbers; what is no list is refused by the sweep."""
     import numpy as np
 
-    plain = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in grid.items()}
-    return {k: list(v) if isinstance(v, tuple | range) else v for k, v in plain.items()}
+    listed = {k: list(v) if isinstance(v, tuple | range) else v for k, v in plain(grid).items()}
+    arrays = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in listed.items()}
+    return {
+        name: list(plain(dict(enumerate(levels))).values()) if isinstance(levels, list) else levels
+        for name, levels in arrays.items()
+    }

@@ -1,7 +1,6 @@
 """A run that was made in this process: its settings, weights and series, and what to do with it."""
 
 import dataclasses
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,27 +9,24 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PyTree
 from numpy.typing import ArrayLike
 
 from attnlab.cells import SettingValue
 from attnlab.core import BadInput
 from attnlab.data.batch import Batch
+from attnlab.data.images import class_batch
+from attnlab.facade import passes
 from attnlab.facade import series as tables
 from attnlab.facade.precision import in_double
 from attnlab.facade.showing import rows_as_html
-from attnlab.models.multihead_model import MultiHead
 from attnlab.models.protocol import Weights
-from attnlab.models.shallow_vit_model import ShallowViT
+from attnlab.probes.samples import losses_of
 from attnlab.training.losses import LOSSES
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
-
-REPEATS = 5
-"""Timed passes, of which the median counts."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +44,9 @@ class Score:
             f"accuracy {self.accuracy:.3f}, loss {self.loss:.4g} on {self.samples} samples "
             f"of {self.tokens:g} tokens"
         )
+
+    def _repr_html_(self) -> str:
+        return rows_as_html("Score", dataclasses.asdict(self))
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,9 @@ class Savings:
             f"measured time {1 - self.seconds:.0%} less; accuracy {self.accuracy_before:.3f} -> "
             f"{self.accuracy_after:.3f}"
         )
+
+    def _repr_html_(self) -> str:
+        return rows_as_html("Savings", dataclasses.asdict(self))
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,34 +116,40 @@ class Run:
     def attention(self, samples: "Batch | ArrayLike | None" = None) -> np.ndarray:
         """(n, heads, L, L): what each query place pays to each key place, by sample and head."""
         batch = self._batch(samples)
-        maps = self.model.attention(
-            self.parameters, batch.vectors(self._dtype), batch.kept, self.score_gain
-        )
+        X, where = batch.vectors(self._dtype), passes.where_of(self.model, batch)
+        maps = self.model.attention(self.parameters, X, batch.kept, self.score_gain, **where)
         return np.asarray(maps)
 
     @in_double
     def outputs(self, samples: "Batch | ArrayLike | None" = None) -> np.ndarray:
-        """The network's output on every sample; its sign is the predicted label."""
-        return np.asarray(_outputs(self, self._batch(samples)))
+        """The network's output on every sample; its sign, or the largest of several, decides."""
+        batch = self._batch(samples)
+        X, where = batch.vectors(self._dtype), passes.where_of(self.model, batch)
+        return np.asarray(
+            self.model.apply(self.parameters, X, batch.kept, self.score_gain, **where)
+        )
 
     def predict(self, samples: "Batch | ArrayLike | None" = None) -> np.ndarray:
-        """-1 or +1 for every sample of a batch or an array (n, L, d), or of words (n, L)."""
-        return np.where(self.outputs(samples) > 0, 1, -1)
+        """-1 or +1 (or the class) of every sample: a batch, an array (n, L, d), words (n, L)."""
+        return _decided(self.outputs(samples))
 
     def score(
         self, samples: "Batch | ArrayLike | None" = None, labels: ArrayLike | None = None
     ) -> Score:
         """Accuracy and loss on a batch, or on arrays and their labels."""
         if labels is not None:
-            samples = Batch.of(samples, labels)  # pyright: ignore[reportArgumentType]
+            read = class_batch if passes.outputs_of(self.model) > 1 else Batch.of
+            samples = read(samples, labels)  # pyright: ignore[reportArgumentType]
         batch = self._batch(samples)
         if labels is None and not isinstance(samples, Batch | None):
             raise BadInput("got samples without labels; give score(X, y), or a Batch")
+        passes.require_labels(self.model, batch)
         y, kept = np.asarray(batch.labels), np.asarray(batch.kept)
         F = self.outputs(batch)
         with jax.enable_x64(True):
-            loss = float(LOSSES[self.loss].value(jnp.asarray(y * F)).mean())
-        right = float(np.mean(np.where(F > 0, 1, -1) == y))
+            losses = losses_of(jnp.asarray(F), jnp.asarray(y), LOSSES[self.loss])
+            loss = float(losses.mean())
+        right = float(np.mean(_decided(F) == y))
         return Score(len(y), float(kept.sum(1).mean()), right, loss)
 
     @in_double
@@ -154,8 +162,9 @@ class Run:
         if whole is None:
             whole = dataclasses.replace(pruned, kept=jnp.ones_like(pruned.kept))
         before, after = self.score(whole), self.score(pruned)
-        cost_before, seconds_before = _cost(self, whole)
-        cost_after, seconds_after = _cost(self, pruned)
+        given = self.model, self.parameters, self.score_gain, self._dtype
+        cost_before, seconds_before = passes.cost(*given, whole)
+        cost_after, seconds_after = passes.cost(*given, pruned)
         return Savings(
             after.tokens / before.tokens,
             seconds_after / seconds_before,
@@ -179,23 +188,20 @@ class Run:
         X = np.asarray(samples)
         if X.ndim == 0:
             raise BadInput(f"got {samples!r}; give a batch, or an array of samples")
-        vocabulary = self._dimension if X.ndim == 2 else None
+        vocabulary = passes.dimension(self.model, self.parameters) if X.ndim == 2 else None
         batch = Batch.of(X, np.ones(len(X), int), vocabulary=vocabulary)
         self._require_like(batch)
         return batch
 
-    @property
-    def _dimension(self) -> int:
-        trained = self.parameters.trained
-        return np.shape(trained.W if isinstance(self.model, MultiHead) else trained.W_K)[-1]
-
     def _require_like(self, batch: Batch) -> None:
-        L = _places(self.model, self.parameters)
-        if batch.dimension != self._dimension or (L is not None and batch.kept.shape[1] != L):
-            places = "any number of tokens" if L is None else f"{L} tokens"
+        L = passes.places(self.model, self.parameters)
+        d = passes.dimension(self.model, self.parameters)
+        found = passes.places_in_all(batch)
+        if (d is not None and batch.dimension != d) or (L is not None and found != L):
+            wanted = "any number of tokens" if L is None else f"{L} tokens"
             raise BadInput(
-                f"got samples of {batch.kept.shape[1]} tokens in R^{batch.dimension}; this model "
-                f"was trained on {places} in R^{self._dimension}"
+                f"got samples of {found} tokens in R^{batch.dimension}; this model was trained on "
+                f"{wanted} in R^{d}"
             )
 
     # --- tables and pictures ---
@@ -236,68 +242,6 @@ class Run:
         return rows_as_html(f"Run of {self.title}", rows)
 
 
-# --- the forward pass on packed tokens --------------------------------------------------------
-
-
-def _places(model: Any, weights: Weights) -> int | None:
-    """How many places the weights are made for; None if any number will do."""
-    if isinstance(model, ShallowViT):
-        return np.shape(weights.fixed)[1]
-    if isinstance(model, MultiHead) and model.output == "full":
-        return np.shape(weights.trained.U)[1]
-    return None
-
-
-def at_places(model: Any, weights: Weights, places: jax.Array) -> Weights:
-    """The weights for a sample that has its tokens from these places only, in this order."""
-    if isinstance(model, ShallowViT):
-        return Weights(weights.trained, weights.fixed[:, places])
-    if isinstance(model, MultiHead) and model.output == "full":
-        return Weights(weights.trained._replace(U=weights.trained.U[:, places]), weights.fixed)
-    return weights
-
-
-def packed(batch: Batch) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Kept tokens first, as long as the longest sample: their places, vectors, and which are."""
-    kept = np.asarray(batch.kept)
-    room = int(kept.sum(1).max())
-    places = jnp.asarray(np.argsort(~kept, axis=1, kind="stable")[:, :room])
-    seen = jnp.take_along_axis(batch.kept, places, axis=1)
-    X = jnp.take_along_axis(batch.vectors(), places[..., None], axis=1)
-    return places, X, seen
-
-
-def packed_outputs(
-    model: Any, weights: Weights, places: jax.Array, X: jax.Array, kept: jax.Array, gain: jax.Array
-) -> jax.Array:
-    """The outputs on packed tokens: what the network pays for without those that were removed."""
-
-    def one(row: tuple[jax.Array, jax.Array, jax.Array]) -> jax.Array:
-        place, x, seen = row
-        return model.apply(at_places(model, weights, place), x[None], seen[None], gain)[0]
-
-    return jax.lax.map(one, (places, X, kept), batch_size=16)
-
-
-def _outputs(run: Run, batch: Batch) -> PyTree:
-    X = batch.vectors(run._dtype)
-    return run.model.apply(run.parameters, X, batch.kept, run.score_gain)
-
-
-def _cost(run: Run, batch: Batch) -> tuple[float, float]:
-    """Arithmetic of a pass as the compiler counts it, and its measured seconds."""
-    places, X, kept = packed(batch)
-    weights = jax.tree.map(jnp.asarray, run.parameters)
-    gain = jnp.asarray(run.score_gain, run._dtype)
-    arguments = (weights, places, X.astype(run._dtype), kept, gain)
-    program = jax.jit(lambda *given: packed_outputs(run.model, *given)).lower(*arguments).compile()
-    one = (places[:1], X[:1].astype(run._dtype), kept[:1])
-    single = jax.jit(lambda *given: packed_outputs(run.model, *given))
-    counted = single.lower(weights, *one, gain).compile().cost_analysis() or {}
-    program(*arguments).block_until_ready()
-    times = []
-    for _ in range(REPEATS):
-        begun = time.perf_counter()
-        program(*arguments).block_until_ready()
-        times.append(time.perf_counter() - begun)
-    return float(counted.get("flops", 0.0)), float(np.median(times))
+def _decided(outputs: np.ndarray) -> np.ndarray:
+    """-1 or +1 by the sign of one output, the class of the largest of several."""
+    return np.where(outputs > 0, 1, -1) if outputs.ndim == 1 else outputs.argmax(1)

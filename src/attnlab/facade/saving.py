@@ -11,6 +11,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from attnlab.core import BadInput
+from attnlab.models.deep_vit import Parameters as DeepViTParameters
+from attnlab.models.deep_vit_model import DeepViT
 from attnlab.models.linear_mlp_model import LinearMLPTransformer
 from attnlab.models.linear_mlp_transformer import Parameters as LinearMLPParameters
 from attnlab.models.multihead import Heads
@@ -27,6 +29,7 @@ MODELS: dict[str, tuple[type, type]] = {
     "ShallowViT": (ShallowViT, ShallowViTParameters),
     "MultiHead": (MultiHead, Heads),
     "LinearMLPTransformer": (LinearMLPTransformer, LinearMLPParameters),
+    "DeepViT": (DeepViT, DeepViTParameters),
 }
 """By name, a model and the type of its trained weights."""
 TOLD = ("axis", "title", "engine", "loss", "score_gain", "ending", "diverged", "seconds")

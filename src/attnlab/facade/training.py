@@ -11,6 +11,7 @@ from attnlab.core import BadInput, Bench, Study
 from attnlab.facade.parts import USUAL, made
 from attnlab.facade.precision import in_double
 from attnlab.facade.runs import Run
+from attnlab.facade.values import plain
 from attnlab.lab import registry, sweeps, worker
 from attnlab.probes import general
 
@@ -24,7 +25,7 @@ def train(paper: str, *, seed: int = 0, **settings: SettingValue) -> Run:
     """
     study, bench = sweeps.study_of(paper)
     _require_seed(seed)
-    cell = sweeps.cell_of(study, settings)
+    cell = sweeps.cell_of(study, plain(settings))
     key = Key.of(cell, seed)
     asked = {**cells.as_dict(cell), "seed": seed}
     if bench is None or not bench.prepare or study.run != _default_run(bench):

@@ -53,7 +53,8 @@ def attention_by_role(t: Float[Array, ""], view: PyTree, args: Samples) -> Named
     """
     del t
     batch = args.some(view)
-    p = jnp.einsum("h,nhls->nls", samples.head_shares(view), samples.attention(view, args, batch))
+    shares = samples.head_shares(view, args.model)
+    p = jnp.einsum("h,nhls->nls", shares, samples.attention(view, args, batch))
     count = max(1, len(args.roles))
     role = (batch.roles[..., None] == jnp.arange(count)) & batch.kept[..., None]
     role = role.astype(p.dtype)
@@ -67,7 +68,7 @@ def effective_tokens(t: Float[Array, ""], view: PyTree, args: Samples) -> Named:
     batch = args.some(view)
     p = samples.attention(view, args, batch)
     entropy = -jnp.sum(jnp.where(p > 0, p * jnp.log(jnp.where(p > 0, p, 1)), 0), -1)
-    by_query = jnp.einsum("h,nhl->nl", samples.head_shares(view), jnp.exp(entropy))
+    by_query = jnp.einsum("h,nhl->nl", samples.head_shares(view, args.model), jnp.exp(entropy))
     kept = batch.kept.astype(p.dtype)
     return {"effective_tokens": (by_query * kept).sum() / kept.sum()}
 
@@ -92,6 +93,6 @@ def test_samples(t: Float[Array, ""], view: PyTree, args: Samples) -> Named:
     y_F = args.margins(view, args.test)
     shares = args.test.shares().astype(y_F.dtype)
     return {
-        "test_loss": shares @ args.loss.value(y_F),
+        "test_loss": shares @ args.losses(view, args.test).astype(y_F.dtype),
         "test_error": shares @ (~(y_F > 0)).astype(y_F.dtype),
     }

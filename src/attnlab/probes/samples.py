@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, PyTree
 
 from attnlab.data.batch import Batch
 from attnlab.models import shallow_vit
+from attnlab.models.deep_vit_model import DeepViT
 from attnlab.models.multihead import HeadsView, decoder
 from attnlab.models.protocol import Model, Weights, masked_softmax
 from attnlab.models.word_level import WordView
@@ -35,25 +36,50 @@ class Samples(eqx.Module):
     def some(self, view: PyTree) -> Batch:
         """So many of the first samples that their maps are of a bearable size."""
         n, L = self.batch.kept.shape
-        return self.batch.take(slice(min(n, max(1, LARGEST_MAPS // (heads_of(view) * L**2)))))
+        count = heads_of(view, self.model)
+        return self.batch.take(slice(min(n, max(1, LARGEST_MAPS // (count * L**2)))))
 
     def margins(self, view: PyTree, batch: Batch) -> Float[Array, " n"]:
-        """y_i times the output on every sample."""
-        return batch.labels * outputs(view, self, batch)
+        """The margin of every sample."""
+        return margins_of(outputs(view, self, batch), batch.labels)
+
+    def losses(self, view: PyTree, batch: Batch) -> Float[Array, " n"]:
+        """The loss of every sample."""
+        return losses_of(outputs(view, self, batch), batch.labels, self.loss)
 
 
-def heads_of(view: PyTree) -> int:
+def margins_of(F: Float[Array, " n"] | Float[Array, "n C"], y: Array) -> Float[Array, " n"]:
+    """y_i F_i; with an output a class, that of the own class minus the largest other one."""
+    if F.ndim == 1:
+        return y * F
+    own = y[:, None] == jnp.arange(F.shape[1])
+    return jnp.where(own, F, 0).sum(1) - jnp.where(own, -jnp.inf, F).max(1)
+
+
+def losses_of(
+    F: Float[Array, " n"] | Float[Array, "n C"], y: Array, loss: Loss
+) -> Float[Array, " n"]:
+    """The loss of a margin; with an output a class, the cross-entropy."""
+    if F.ndim == 1:
+        return loss.value(y * F)
+    own = jnp.take_along_axis(F, y[:, None].astype(int), axis=1)[:, 0]
+    return jax.nn.logsumexp(F, axis=1) - own
+
+
+def heads_of(view: PyTree, model: Model) -> int:
     """How many maps of attention a sample has; equal heads of a group have one."""
+    if isinstance(model, DeepViT):
+        return model.blocks * model.heads
     if isinstance(view, HeadsView):
         return view.heads.W.shape[0]
     return 1 if isinstance(view, WordView) else view.W_K.shape[0]
 
 
-def head_shares(view: PyTree) -> Float[Array, " H"]:
+def head_shares(view: PyTree, model: Model) -> Float[Array, " H"]:
     """What each map counts in a mean over heads."""
     if isinstance(view, HeadsView):
         return view.counts / view.H
-    return jnp.full(heads_of(view), 1 / heads_of(view))
+    return jnp.full(heads_of(view, model), 1 / heads_of(view, model))
 
 
 def attention(view: PyTree, samples: Samples, batch: Batch) -> Float[Array, "n H L L"]:
@@ -70,12 +96,15 @@ def attention(view: PyTree, samples: Samples, batch: Batch) -> Float[Array, "n H
         scores = samples.score_gain * jnp.einsum("nlc,gcd,nsd->ngls", X, view.heads.W, X)
         return masked_softmax(scores, batch.kept[:, None])
     X = batch.vectors(view.W_K.dtype)
+    if isinstance(samples.model, DeepViT):
+        weights, where = Weights(view, samples.fixed), getattr(batch, "places", None)
+        return samples.model.attention(weights, X, batch.kept, samples.score_gain, where)
     one = lambda x, kept: shallow_vit.attention(view, x, kept, samples.score_gain)  # noqa: E731
     return jax.vmap(one)(X, batch.kept)
 
 
-def outputs(view: PyTree, samples: Samples, batch: Batch) -> Float[Array, " n"]:
-    """The output on every sample: over the tokens that are kept."""
+def outputs(view: PyTree, samples: Samples, batch: Batch) -> Float[Array, "n ..."]:
+    """The output (one, or one a class) on every sample: over the tokens that are kept."""
     if isinstance(view, WordView):
         seen = batch.kept.astype(view.G.dtype)
         values = view.G[batch.words] if batch.is_words else batch.vectors(view.G.dtype) @ view.G
@@ -88,4 +117,7 @@ def outputs(view: PyTree, samples: Samples, batch: Batch) -> Float[Array, " n"]:
         return jnp.einsum("g,gld,nl,ngls,nsd->n", view.shares, U, seen, P, X)
     X = batch.vectors(view.W_K.dtype)
     weights = Weights(view, samples.fixed)
+    if isinstance(samples.model, DeepViT):
+        where = getattr(batch, "places", None)
+        return samples.model.apply(weights, X, batch.kept, samples.score_gain, where)
     return samples.model.apply(weights, X, batch.kept, samples.score_gain)
