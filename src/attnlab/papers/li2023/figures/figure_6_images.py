@@ -1,16 +1,18 @@
 """Figure 6: accuracy on images, by removed background, and where the attention goes."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnlab.core import Figure, Records
-from attnlab.papers.li2023.figures.common import canvas, numbers, success_map
-from attnlab.papers.li2023.scalars.images import WORST_GROUP
+from attnlab.evidence.threshold_laws import thresholds
+from attnlab.papers.li2023.figures.common import canvas, draw_n50, numbers, success_rates
+from attnlab.papers.li2023.scalars.images import SUCCESS, WORST_GROUP
 from attnlab.papers.li2023.settings.images import ImageSettings
 from attnlab.papers.li2023.studies.images import WHOLE
-from attnlab.plotting import PALETTE, colours, legend_below, sheet
+from attnlab.plotting import PALETTE, colours, legend_below, sheet, success_dots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,15 +112,31 @@ def draw_6b(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Success at the paper's 77.5 % over alpha_* and N, with N50."""
     drawing, ((panel,),) = canvas(1, 1, width=5.2)
     alphas = _alphas(records)
-    data = success_map(
+
+    def level(cell: ImageSettings) -> float:
+        return alphas[cell.removed]
+
+    rates = success_rates(records, level)
+    x, y, rate, trials = (np.array(column) for column in zip(*rates, strict=True))
+    success_dots(panel, x, y, np.round(rate * trials), trials)
+    fits = thresholds(records, SUCCESS, level)
+    # The sizes were chosen beforehand: the plain interval will do, and says more.
+    draw_n50(
         panel,
-        records,
-        lambda cell: alphas[cell.removed],
-        r"$\alpha_*$, area of the object in kept tokens",
+        {x: replace(f, sequence_low=f.low, sequence_high=f.high) for x, f in fits.items()},
+        label="N50, 95 % credible interval",
     )
+    panel.set(xlabel=r"$\alpha_*$, area of the object in kept tokens", ylabel="training images N")
+    panel.set(yscale="log")
     panel.set_title("trials with an accuracy of at least 77.5 %", fontsize=10)
     panel.legend(fontsize=8, loc="upper right")
-    return drawing, data
+    return drawing, {
+        "levels": numbers(list(fits)),
+        "tried": [{"level": a, "N": n, "success_rate": r, "trials": k} for a, n, r, k in rates],
+        "n50": numbers([f.n50 for f in fits.values()]),
+        "n50_low": numbers([f.low for f in fits.values()]),
+        "n50_high": [f.high if np.isfinite(f.high) else None for f in fits.values()],
+    }
 
 
 def draw_6c(records: Records) -> tuple["Drawing", dict[str, object]]:
@@ -150,8 +168,10 @@ def draw_6c(records: Records) -> tuple["Drawing", dict[str, object]]:
         )
         data[f"strength, removed {removed:g}"] = {"correlation": levels, "worst_group": worst}
     for panel, word in ((mean_panel, "test accuracy"), (worst_panel, "accuracy, worst group")):
-        panel.set(xlabel="share of background removed", ylabel=word, ylim=(0, 1.03))
-    strength.set(xlabel="correlation in training", ylabel="accuracy, worst group", ylim=(0, 1.03))
+        panel.set(xlabel="share of background removed", ylabel=word, ylim=(-0.03, 1.03))
+    strength.set(
+        xlabel="correlation in training", ylabel="accuracy, worst group", ylim=(-0.03, 1.03)
+    )
     strength.legend(fontsize=8)
     legend_below(drawing, handles, [f"initial model: {h.get_label()}" for h in handles], 2)
     return drawing, data
@@ -215,6 +235,17 @@ def _framed(panel: "Axes", tokens: np.ndarray, roles: np.ndarray) -> None:
     panel.imshow(tint, interpolation="nearest")
 
 
+def _outline(panel: "Axes", own: np.ndarray) -> None:
+    """A frame around the object's patches, which are a rectangle."""
+    rows, columns = np.flatnonzero(own.any(1)), np.flatnonzero(own.any(0))
+    if not rows.size:
+        return
+    top, bottom, left, right = rows[0] - 0.5, rows[-1] + 0.5, columns[0] - 0.5, columns[-1] + 0.5
+    panel.plot(
+        [left, right, right, left, left], [top, top, bottom, bottom, top], color="white", lw=0.8
+    )
+
+
 def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Images with roles, attention received before and after by block, and the mass by block."""
     one, shown = records[0], 4
@@ -227,28 +258,32 @@ def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
         panels = [drawing.add_subplot(grid[row, c]) for c in range(2 + 2 * blocks)]
         panels[0].imshow(_image(tokens), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
         _framed(panels[1], tokens, roles)
-        top = float(maps[:, row].max())
+        # One patch may draw far more than all others, and would leave them dark.
+        top = float(np.quantile(maps[:, row], 0.99))
         for when in (0, 1):
             for block in range(blocks):
                 k = int(np.sqrt(maps.shape[-1]))
                 panel = panels[2 + when * blocks + block]
                 panel.imshow(maps[when, row, block].reshape(k, k), cmap="cividis", vmin=0, vmax=top)
+                _outline(panel, roles.reshape(k, k) == 0)
                 if row == 0:
-                    panel.set_title(f"{'after' if when else 'before'}, {block + 1}", fontsize=7)
+                    word = "after" if when else "before"
+                    panel.set_title(f"{word}, block {block + 1}", fontsize=7)
         if row == 0:
             panels[0].set_title("image", fontsize=7)
-            panels[1].set_title("background", fontsize=7)
+            panels[1].set_title("background in red", fontsize=7)
         for panel in panels:
             panel.set_axis_off()
     mass = drawing.add_subplot(grid[shown, :])
     depth = np.arange(1, blocks + 1)
     data: dict[str, object] = {"block": depth.tolist()}
-    for name, style, word in (
-        ("mass_before", "o--", "before fine-tuning"),
-        ("mass_after", "o-", "after"),
+    for name, style, word, tint in (
+        ("mass_before", "o--", "before fine-tuning", PALETTE[0]),
+        ("mass_after", "o-", "after", PALETTE[1]),
     ):
         values = records.column(name)
-        mass.errorbar(depth, values.mean(0), values.std(0), fmt=style, ms=4, capsize=3, label=word)
+        look = {"ms": 4, "capsize": 3, "label": word, "color": tint}
+        mass.errorbar(depth, values.mean(0), values.std(0), fmt=style, **look)
         data[name] = numbers(values.mean(0))
     share = float(records.column("object_share").mean())
     mass.axhline(share, color="grey", ls=":", lw=1, label="uniform attention")
@@ -274,7 +309,8 @@ FIGURE_6 = (
         id="li2023.figure_6b",
         title="Success on images over alpha_* and N",
         caption=SUBSTITUTION + "The share of trials with a test accuracy of at least 77.5 % (the "
-        "paper's number), and N50 with its 95 % interval.",
+        "paper's number), from dark (none) to light (all), and N50 with its 95 % interval; a "
+        "triangle where the tested sizes leave an end open.",
         studies=("li2023.images",),
         draw=draw_6b,
         shows_diverged=True,
@@ -304,8 +340,8 @@ FIGURE_6 = (
         title="Attention over images, block by block",
         caption="Four test images (left), their background tokens in red, and the attention that "
         "every patch receives by block before and after fine-tuning, mean over queries and heads, "
-        "one scale a row. Below: the attention on the object's tokens by block, mean and standard "
-        "deviation over runs.",
+        "one scale a row, the object's patches framed. Below: the attention on the object's tokens "
+        "by block, mean and standard deviation over runs.",
         studies=("li2023.images_attention",),
         draw=draw_attention,
     ),
