@@ -59,6 +59,20 @@ def test_keys_tell_mutants_apart_and_do_not_know_lines():
     assert keys == [mutant.key for mutant in mutants("law.py", "\n\n" + MODULE)]
 
 
+def test_types_have_no_formulas():
+    types = """
+class Engine(Protocol[State]):
+    def step(self, rate: float = 0.5) -> float: ...
+
+class Options(TypedDict, total=False):
+    rate: float
+
+class Plain(Engine):
+    rate = 0.5
+"""
+    assert [mutant.key for mutant in mutants("types.py", types)] == ["types.py Plain: 0.5 -> 1.0"]
+
+
 def test_every_target_has_tests():
     found = targets()
     assert len(found) > 80

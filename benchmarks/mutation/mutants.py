@@ -1,8 +1,9 @@
 """The small faults that a formula can have, one at a time, as new source text.
 
 A mutant is one expression of a module replaced by another. What is no formula is left alone:
-annotations, decorators, sentences of refusals (raise, f-strings), `strict=` and `static=`, and
-floats below 1e-9, which guard against rounding.
+annotations, decorators, classes that are types only (protocols, typed dictionaries), sentences of
+refusals (raise, f-strings), `strict=` and `static=`, and floats below 1e-9, which guard against
+rounding.
 """
 
 import ast
@@ -48,6 +49,8 @@ GUARD = 1e-9
 LONGEST = 80
 COMMUTATIVE = ("min", "max", "minimum", "maximum", "isclose", "allclose", "vdot", "hypot")
 SKIPPED_KEYWORDS = ("strict", "static")
+TYPES = ("Protocol", "TypedDict")
+"""Classes with such a base are annotations: nothing of them is executed."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,8 @@ def _changes(node: ast.AST, place: str) -> Iterator[tuple[str, ast.expr, ast.exp
     """Every (place, expression, replacement) at or below a node."""
     if isinstance(node, (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)):
         return
+    if isinstance(node, ast.ClassDef) and any(_name(base) in TYPES for base in node.bases):
+        return
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         place = node.name if place == "module" else f"{place}.{node.name}"
     for old, new in _replacements(node):
@@ -162,6 +167,8 @@ def _name(function: ast.expr) -> str:
     match function:
         case ast.Name(name) | ast.Attribute(_, name):
             return name
+        case ast.Subscript(value):
+            return _name(value)
     return ""
 
 

@@ -1,5 +1,7 @@
 """The pattern vote: counts, labels, roles, noise, sets, and what is refused."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -245,3 +247,14 @@ def test_the_edges_of_sets_and_fractions():
     np.testing.assert_array_equal(orthonormal_sets(3, 4)[:, 0], np.eye(3, 4))
     with pytest.raises(BadInput, match=r"alpha_sharp=1\.1"):
         pattern_counts(20, 5, 2, 1.0, 1.1)
+
+
+def test_a_class_with_several_rows_of_counts_takes_them_in_turn():
+    """Rows 0, 2, 4 are of class 0, rows 1, 3, 5 of class 1: sample i has row i % 6."""
+    rows = np.array([[3, 1, 0], [1, 3, 0], [2, 1, 1], [1, 2, 1], [4, 0, 0], [0, 4, 0]])
+    batch = short_draw(replace(short_source(2, rows), classes=2), 15)
+    for i in range(15):
+        found = np.bincount(np.asarray(batch.patterns)[i], minlength=3)
+        np.testing.assert_array_equal(found, rows[i % 6])
+        assert int(batch.types[i]) == i % 2 + 1
+        assert int(batch.labels[i]) == (1, -1)[i % 2]

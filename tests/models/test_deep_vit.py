@@ -206,6 +206,19 @@ def test_positions_are_told_apart_and_near_ones_are_alike():
     assert float(jnp.abs(random).max()) < 0.2
 
 
+@pytest.mark.parametrize(("places", "width"), [(9, 8), (7, 8), (16, 6), (1, 4), (2, 5)])
+def test_positions_by_plain_loops(places, width):
+    """Rows and columns of a square; one row of places that are none."""
+    side = round(places**0.5)
+    whole = side * side == places
+    table = sine_positions(places, width)
+    for place in range(places):
+        row, column = (place // side, place % side) if whole else (0, place)
+        waves = [100 ** (-4 * k / width) for k in range(-(-width // 4))]
+        expected = [f(w * x) for x in (row, column) for f in (np.sin, np.cos) for w in waves]
+        np.testing.assert_allclose(table[place], expected[:width], atol=1e-12)
+
+
 def test_a_new_output_layer_leaves_the_rest():
     weights = moved(SMALL, BATCH)
     other = DeepViT(blocks=3, heads=2, width=8, hidden=10, outputs=7).new_output(KEY, weights)

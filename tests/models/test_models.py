@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attnlab.data.batch import Batch
+from attnlab.data.pattern_vote import PatternBatch
 from attnlab.models.linear_mlp_model import LinearMLPTransformer
 from attnlab.models.multihead_model import MultiHead
 from attnlab.models.protocol import Model
@@ -109,3 +110,29 @@ def test_phase_1_is_one_step_from_zero_with_fair_signs():
     assert not W.any()
     assert 400 < int((jnp.abs(U - v).max((1, 2)) < 1e-12).sum()) < 600
     np.testing.assert_allclose(jnp.abs(U), np.broadcast_to(np.abs(v), U.shape), atol=1e-12)
+
+
+def test_the_numbers_of_a_scheme_have_these_defaults():
+    """Assumption 1: sigma = 0.1, delta = 0.2, xi = 0.01; a normal start: scale 1, xi = 0.01."""
+    model = ShallowViT(neurons=7, heads=2)
+    vectors = jnp.asarray(np.eye(D)[:3, None])
+    known = np.argmax(RANDOM.normal(size=(N, L, 3)), axis=2)
+    batch = PatternBatch(
+        tokens=vectors[known, 0], labels=BATCH.labels, roles=BATCH.roles, types=BATCH.types,
+        kept=jnp.ones((N, L), bool), patterns=jnp.asarray(known),
+        noisy=jnp.zeros((N, L), bool), pattern_vectors=vectors,
+    )  # fmt: skip
+    defaults = {
+        "assumption_1": {"sigma": 0.1, "delta": 0.2, "xi": 0.01},
+        "gaussian": {"scale": 1.0, "xi": 0.01},
+    }
+    for scheme, numbers in defaults.items():
+        start = model.init(KEY, batch, scheme)
+        for name, value in numbers.items():
+            for factor, same in ((1, True), (2, False)):
+                other = model.init(KEY, batch, scheme, **{name: factor * value})
+                equal = all(
+                    (np.asarray(x) == np.asarray(y)).all()
+                    for x, y in zip(start.trained, other.trained, strict=True)
+                )
+                assert equal == same, (scheme, name, factor)

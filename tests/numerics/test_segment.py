@@ -46,3 +46,16 @@ def test_the_grid_is_what_finds_a_second_peak():
         assert float(largest_on_segment(two)) == pytest.approx(1.1, rel=1e-6)
         narrow = float(largest_on_segment(lambda a: jnp.exp(-(((a - 0.41) / 1e-3) ** 2)), 5, 4))
         assert narrow < 0.5  # what no grid point sees is missed: from below, never above
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_two_first_places_of_the_golden_section_count(side):
+    """Without a section: a grid of 0, 1/2, 1 and the two places that divide [0, 1]."""
+    golden = (np.sqrt(5) - 1) / 2
+    place = (1 - golden, golden)[side]
+    with jax.enable_x64(True):
+        # Largest of the grid at 1/2, so that both cells beside it are divided.
+        found = largest_on_segment(
+            lambda a: jnp.where(jnp.abs(a - place) < 1e-9, 2.0, 1 - (a - 0.5) ** 2), 3, 0
+        )
+    assert float(found) == 2

@@ -132,6 +132,71 @@ def test_a_stop_is_the_last_record_with_that_loss(point):
     assert cut["end_time"] == cut["times"][-1]
 
 
+def test_quotients_of_the_first_phase_by_hand():
+    """Corollary E.24 up to T1 = 2.5, the last record left out; equation (8) where signals cross."""
+    sizes = paths.StatedSizes(n=24, L=4, d=43, m=256, m1=6, s0=0.02, s1=0.3)
+    slopes = np.array([[0.5, 0.4, 0.3, 0.2], [0.4, 0.4, 0.2, 0.2], [0.3, 0.5, 0.2, 0.1],
+                       [0.2, 0.6, 0.1, 0.1]])  # fmt: skip
+    series = {
+        "times": np.array([0.0, 1.0, 2.0, 3.0]),
+        "T1_every_sample": 2.5,
+        "attention_rates": np.array([[1e-6, 2e-6], [5e-6, 1e-6], [2e-6, 4e-6], [9.0, 9.0]]),
+        "attention_change": np.array([0.0, 3e-9, 2e-9, 9.0]),
+        "gradient_by_type": slopes,
+        "signal_rates": np.array([[3.0, 0, -1], [2.0, 0, -1], [1.0, 0, -1], [0.0, 0, -1]]),
+    }
+    found = summaries._first_phase(series, sizes)
+    m, L, n, score = 256, 4, 24, 1 / 4 + 1 / 16
+    assert found["e24_random_over_stated"] == pytest.approx(5e-6 * L * (L**2 + n) * 16)
+    assert found["e24_other_over_stated"] == pytest.approx(4e-6 * L**2 * 16)
+    proved = (1 / L + 1 / n) / L * score / m
+    assert found["e24_random_over_proved"] == pytest.approx(5e-6 / proved)
+    assert found["e24_other_over_proved"] == pytest.approx(4e-6 / (score / L / m))
+    assert found["e24_change_over_bound"] == pytest.approx(3e-9 / (score / L / m**2))
+    # The signals' rate comes down to that of the common word at t = 2; a central difference.
+    balance = [(6 * a - 2 * b - c - d) / 6 for a, b, c, d in slopes]
+    rate = -(balance[3] - balance[1]) / 2 / (0.3**2 * m * 6)
+    assert found["equation_8_rate"] == pytest.approx(rate)
+    never = series | {"signal_rates": np.array([[3.0, 0, -1]] * 4)}
+    assert math.isnan(summaries._first_phase(never, sizes)["equation_8_rate"])
+
+
+def test_quotients_of_the_second_phase_by_hand():
+    sizes = paths.StatedSizes(n=24, L=4, d=43, m=256, m1=6, s0=0.02, s1=0.3)
+    rho, log_m, n, L, m = 0.09 * 256 * 6, math.log(256), 24, 4, 256
+    cut = {
+        "times": np.array([1.0, 2.0, 3.0, 4.0]),
+        "loss": np.array([8.0, 0.5, 0.4, 0.1]),
+        "largest_random_score_rate": np.array([9.0, 1e-4, 3e-4, 2e-5]),
+        "largest_random_softmax_rate": np.array([9.0, 2e-5, 3e-5, 5e-6]),
+        "largest_random_coefficient": np.array([9.0, 9.0, 9.0, 7e-6]),
+        "output_change_random": np.array([9.0, 0.1, 0.3, 0.2]),
+        "signal_outputs": np.array([[9.0] * 3, [9.0] * 3, [9.0] * 3, [2.0, 1.0, -2.5]]),
+        "worst_test_loss": np.array([9.0, 9.0, 9.0, 0.7]),
+    }
+    of_phase = {"begin": 2.0, "rho_growth": 0.5, "value_growth": 0.25, "least_softmax_rate": 0.8}
+    found = summaries._over_stated(cut, {f"phase_2_{k}": x for k, x in of_phase.items()}, sizes)
+    s2 = 0.02**2
+    expected = {
+        "begin_in_units": 2 * rho,
+        "rho_growth_over_size": 0.5 * m / 6,
+        "rho_growth_over_bound": 0.5 / (log_m**2 / (0.09 * m)),
+        "value_growth_over_bound": 0.25 / (log_m**2 / rho),
+        "random_score_over_bound": 3e-4 / 0.4 / (s2 * (16 / (n * L) + 1)),
+        "random_softmax_over_bound": 3e-5 / 0.4 / (s2 * (16 / (n * L**2) + 1 / L)),
+        "random_coefficient_over_bound": 7e-6 / (s2 / rho * (16 / (n * L) + 1)),
+        "random_change_over_bound": 0.3 / (1 / n + 6 * (L * (s2 * 16 + 1 / m) + s2 * m) / rho),
+        "softmax_over_printed": 0.8 / 16,
+        "largest_signal": 2.5,
+        "end_time_exponent": math.log(4 * rho) / log_m,
+        "worst_test_loss": 0.7,
+    }
+    assert set(found) == {f"phase_2_{name}" for name in expected}
+    for name, value in expected.items():
+        assert found[f"phase_2_{name}"] == pytest.approx(value, rel=1e-12), name
+    assert summaries._over_stated(cut, {"phase_2_begin": math.nan}, sizes) == {}
+
+
 def test_the_loss_of_new_samples_is_that_of_the_formula_written_out():
     G, S, L = np.array([2.0, 1.5, -1.2]), np.arange(9.0).reshape(3, 3) / 7, 5
     total = 0.0

@@ -62,6 +62,25 @@ def test_each_output_ends_the_range(outputs):
     assert phase_2.start(record(values)) == 4.0
 
 
+@pytest.mark.parametrize(
+    ("outputs", "signs", "margins"),
+    [
+        ((2.0, 2.5, -3.0), True, True), ((-1.0, 5.0, -3.0), False, False),
+        ((5.0, -1.0, -3.0), False, False), ((0.0, 2.5, -3.0), False, False),
+        ((2.0, 0.0, -3.0), False, False), ((2.0, 2.5, 0.0), False, False),
+        ((4.0, 2.5, -3.0), True, False), ((2.0, 4.0, -3.0), True, False),
+        ((2.0, 2.5, -4.5), True, False), ((3.0, 2.5, -3.0), True, False),
+    ],
+)  # fmt: skip
+def test_signs_and_margins_one_by_one(outputs, signs, margins):
+    """Each by itself: the margins imply the signs, so that their conjunction hides these."""
+    values = good()
+    values["signal_outputs"][2] = outputs
+    held = phase_2.conditions(record(values))
+    assert held["outputs have their signs"][2] == signs
+    assert held["margins without random words"][2] == margins
+
+
 def test_the_sign_of_the_common_token_can_be_reversed():
     values = good()
     assert math.isnan(phase_2.start(record(values), common_output=1))
