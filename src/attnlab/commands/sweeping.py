@@ -8,7 +8,7 @@ from rich.console import Console
 from tyro.conf import Positional, UseAppendAction, arg
 
 from attnlab import cells
-from attnlab.commands.common import Folder, compute_tasks, say
+from attnlab.commands.common import Folder, compute_tasks, say, write
 from attnlab.core import BadInput
 
 FACADE = "attnlab.facade.training:train"
@@ -50,9 +50,7 @@ class Train:
         else:
             say(f"wrote {run.save(self.out / f'{name}.safetensors')}")
         if len(run.at):
-            table = self.out / f"{name}.csv"
-            run.to_pandas().to_csv(table)
-            say(f"wrote {table}")
+            write(self.out / f"{name}.csv", run.to_pandas().to_csv().encode())
         return 0
 
 

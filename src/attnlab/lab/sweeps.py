@@ -28,6 +28,8 @@ from attnlab.lab import registry
 from attnlab.lab.plan import Task
 
 MOST_RUNS = 1_000_000
+LONGEST_PART = 20
+"""Letters of `I/K`: more runs than these have digits for there are not."""
 KEYS = {"paper": str, "seeds": int, "seed": int, "set": dict, "grid": dict}
 """What a sweep's file may hold, and of which type."""
 
@@ -84,9 +86,10 @@ def cell_of(study: Study, settings: Mapping[str, Any], *, text: bool = False) ->
 
 def tasks(sweep: Sweep) -> list[Task]:
     """Every run of a sweep, each once, in the order of the grid."""
-    study, _ = study_of(sweep.target)
-    _require_numbers(sweep)
+    with _placed(sweep.where and f"{sweep.where}: paper"):
+        study, _ = study_of(sweep.target)
     with _placed(sweep.where):
+        _require_numbers(sweep)
         cells.require_known([*sweep.fixed, *sweep.grid], [study.settings])
     unique: dict[str, Task] = {}
     for values in product(*sweep.grid.values()):
@@ -106,8 +109,13 @@ def read(path: Path) -> Sweep:
     try:
         with path.open("rb") as file:
             given = tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} is not TOML: {error}") from None
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}; give the name of a file") from None
+    except (ValueError, RecursionError) as error:  # Python's own too: digits or brackets no end
+        raise BadInput(
+            f"{path} is not TOML that can be read: {error}; write e.g. paper = 'li2023' and a "
+            "table [grid] of lists"
+        ) from None
     for name, value in given.items():
         if name not in KEYS:
             near = difflib.get_close_matches(name, KEYS, n=1)
@@ -189,8 +197,11 @@ def part_of(found: list[Task], part: str) -> list[Task]:
     if not part:
         return found
     number, _, parts = part.partition("/")
-    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
-        raise BadInput(f"--part {part!r} is not of the form I/K with I from 1 to K, e.g. 3/10")
+    whole = number.isdecimal() and parts.isdecimal() and len(part) <= LONGEST_PART
+    if not (whole and 1 <= int(number) <= int(parts)):
+        raise BadInput(
+            f"--part {part!r} is not of the form I/K with I from 1 to K; write e.g. 3/10"
+        )
     chosen = found[int(number) - 1 :: int(parts)]
     if not chosen:
         raise BadInput(f"--part {part}: there are only {len(found)} runs; take fewer parts")
