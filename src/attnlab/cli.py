@@ -24,6 +24,7 @@ COMMANDS: dict[str, type] = {
     "bounds": showing.Bounds,
     "report": showing.Report,
     "ledger": showing.ShowLedger,
+    "profile": showing.Profile,
     "diff": showing.Diff,
     "merge": merging.Merge,
     "cite": citing.Cite,

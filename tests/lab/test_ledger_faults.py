@@ -270,15 +270,31 @@ def test_a_crafted_payload_under_its_own_digest_is_named(tmp_path, tasks, crafte
 def test_an_earlier_format_is_carried_over(tmp_path, tasks, monkeypatch, opener):
     with writing(tmp_path) as book:
         save(book, tasks[:2])
-    steps = {1: "ALTER TABLE request ADD COLUMN note TEXT NOT NULL DEFAULT '';"}
-    monkeypatch.setattr(ledger_file, "SCHEMA", 2)
+    today = ledger_file.SCHEMA
+    steps = {today: "ALTER TABLE request ADD COLUMN note TEXT NOT NULL DEFAULT '';"}
+    monkeypatch.setattr(ledger_file, "SCHEMA", today + 1)
     monkeypatch.setattr(ledger_file, "MIGRATIONS", steps)
     with opener(tmp_path) as book:
         assert len(book.records(tasks)) == 2
         book._db.execute("SELECT note FROM request")
     db = sqlite3.connect(ledger.path_of(tmp_path))
-    assert db.execute("PRAGMA user_version").fetchone() == (2 if opener is writing else 1,)
+    assert db.execute("PRAGMA user_version").fetchone() == (today + (opener is writing),)
     db.close()
+
+
+@pytest.mark.parametrize("opener", [reading, writing])
+def test_a_ledger_of_the_first_format_is_read_and_written(tmp_path, tasks, opener):
+    with writing(tmp_path) as book:
+        save(book, tasks[:2])
+    db = sqlite3.connect(ledger.path_of(tmp_path))
+    db.executescript("ALTER TABLE record DROP COLUMN preparing; PRAGMA user_version=1;")
+    db.close()
+    with opener(tmp_path) as book:
+        assert len(book.records(tasks)) == 2
+        assert [run.preparing for run in book.timings()] == [0.0, 0.0]
+        if opener is writing:
+            book.save(tasks[2], payload.encode({"x": 2.0}), "", 3.0, 1.5)
+            assert [run.preparing for run in book.timings()] == [0.0, 0.0, 1.5]
 
 
 def test_a_refused_request_is_not_stored(attnlab, tmp_path):

@@ -52,7 +52,11 @@ def replaced_by_loop(path):
 
 def without_tables(path):
     path.unlink()
-    altered(path, f"PRAGMA application_id={ledger_file.APPLICATION}", "PRAGMA user_version=1")
+    altered(
+        path,
+        f"PRAGMA application_id={ledger_file.APPLICATION}",
+        f"PRAGMA user_version={ledger_file.SCHEMA}",
+    )
 
 
 REFUSED = {
@@ -130,8 +134,9 @@ def test_a_refused_ledger_is_closed(tmp_path, tasks, monkeypatch, kind, use, not
     if "earlier format" in kind:
         fails = "cannot" in kind
         step = "nonsense;" if fails else "ALTER TABLE request ADD COLUMN note TEXT;"
-        monkeypatch.setattr(ledger_file, "SCHEMA", 2)
-        monkeypatch.setattr(ledger_file, "MIGRATIONS", {1: step})
+        today = ledger_file.SCHEMA
+        monkeypatch.setattr(ledger_file, "SCHEMA", today + 1)
+        monkeypatch.setattr(ledger_file, "MIGRATIONS", {today: step})
 
     def used():
         if use == "merge":

@@ -93,7 +93,7 @@ class Reproduce(Options):
     """Exit with 1 if a claim is contradicted, had no run to judge, or if none was decided."""
 
     def run(self) -> int:
-        from attnlab.report import latex, page, terminal
+        from attnlab.report import latex, page, profile, terminal
         from attnlab.report.verdicts import as_json, verdicts
 
         names = self.papers or tuple(registry.papers())
@@ -101,15 +101,19 @@ class Reproduce(Options):
         claims = [claim for paper in papers for claim in paper.claims]
         figures = [figure for paper in papers for figure in paper.figures]
         request = self.request()
-        compute("reproduce", names, [*claims, *figures], self)
-        with ledgers.reading(self.out) as ledger, readable(ledger):
+        stage = profile.Stages()
+        with stage("runs"):
+            compute("reproduce", names, [*claims, *figures], self)
+        with stage("verdicts"), ledgers.reading(self.out) as ledger, readable(ledger):
             found = verdicts(claims, request, ledger)
-        drawn = draw(figures, self, found)
-        with ledgers.reading(self.out) as ledger, readable(ledger):
+        with stage("figures"):
+            drawn = draw(figures, self, found)
+        with stage("page"), ledgers.reading(self.out) as ledger, readable(ledger):
             text = page.page(papers, request, ledger, found, drawn)
         terminal.output().print(terminal.closing(claims, found))
         write(self.out / "verdicts.json", pretty([as_json(v) for v in found]))
         write(self.out / "report.html", text.encode())
+        write(profile.path_of(self.out), pretty(stage.seconds))
         for path in latex.save(papers, found, request, self.out / "latex"):
             say(f"wrote {path}")
         return strictly(found) if self.strict else 0

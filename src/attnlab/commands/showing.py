@@ -9,6 +9,7 @@ from typing import Annotated, get_type_hints
 
 import numpy as np
 import tyro
+from rich.console import Group
 from tyro.conf import Positional, arg
 
 from attnlab import core
@@ -134,6 +135,23 @@ class ShowLedger:
             print_or_write(terminal.failures_table(failures), self.json, lambda: failures)
         else:
             print_or_write(terminal.ledger_table(summary), self.json, lambda: summary)
+        return 0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where the time of DIR went: stages of `reproduce`, runs by study, compilation by program."""
+
+    dir: Folder
+    """A folder of results."""
+    json: Json = None
+
+    def run(self) -> int:
+        from attnlab.report import profile
+
+        with ledgers.reading(self.dir) as ledger:
+            found = profile.profile(ledger.timings(), profile.read_stages(self.dir))
+        print_or_write(Group(*profile.tables(found)), self.json, lambda: found)
         return 0
 
 

@@ -18,7 +18,7 @@ from attnlab import cells
 from attnlab.core import BadInput, Record, Records
 from attnlab.lab import fingerprint, ledger_file, ledger_rows, payload, registry
 from attnlab.lab.ledger_file import LedgerFile
-from attnlab.lab.ledger_rows import Asked, Column, Failure, Newest, StudySummary
+from attnlab.lab.ledger_rows import Asked, Column, Failure, Newest, StudySummary, Timed
 
 if TYPE_CHECKING:
     from attnlab.lab.payload import Values
@@ -102,7 +102,9 @@ class Ledger:
                 what = f"its payload cannot be read ({error})"
         raise BadInput(ledger_rows.damaged(self.path, "record", row, what))
 
-    def save(self, task: "Task", data: bytes, diverged: str, seconds: float) -> None:
+    def save(
+        self, task: "Task", data: bytes, diverged: str, seconds: float, preparing: float = 0.0
+    ) -> None:
         """Write a finished run and its attempt, in one transaction."""
         row = (
             *self._key(task),
@@ -114,6 +116,7 @@ class Ledger:
             data,
             seconds,
             _now(),
+            preparing,
         )
         with self._db:
             self._db.execute(f"INSERT INTO record VALUES ({','.join('?' * len(row))})", row)
@@ -151,6 +154,11 @@ class Ledger:
         cell = cells.canonical(cells.as_dict(task.cell)).decode()
         query = "SELECT AVG(seconds) FROM record WHERE study=? AND cell=?"
         return self._db.execute(query, (task.study.id, cell)).fetchone()[0]
+
+    def timings(self) -> list[Timed]:
+        """How long every run took, in the order in which they ended."""
+        query = "SELECT study, cell, seconds, preparing, finished FROM record ORDER BY rowid"
+        return [Timed(*row) for row in self._db.execute(query)]
 
     def add_request(self, command: str, ids: Iterable[str], request: "Request") -> None:
         """Remember what was asked for, so that `report` can show it."""

@@ -14,8 +14,10 @@ from attnlab.lab import ledger_rows
 from attnlab.lab.ledger_lock import is_at, locked, writable
 
 APPLICATION = 0x61746E6C  # "atnl", in the SQLite header
-SCHEMA = 1
-MIGRATIONS: dict[int, str] = {}
+SCHEMA = 2
+MIGRATIONS: dict[int, str] = {
+    1: "ALTER TABLE record ADD COLUMN preparing REAL NOT NULL DEFAULT 0;",
+}
 """For each earlier format, the SQL that turns it into the next one."""
 BUSY_SECONDS = 30
 AGAIN = "free some space and give the same command again: it makes the runs that are missing"

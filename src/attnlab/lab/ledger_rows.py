@@ -25,7 +25,7 @@ CREATE TABLE record(
   identity TEXT NOT NULL, code TEXT NOT NULL, stack TEXT NOT NULL,
   study TEXT NOT NULL, cell TEXT NOT NULL, seed INTEGER NOT NULL,
   diverged TEXT NOT NULL, digest TEXT NOT NULL, payload BLOB NOT NULL,
-  seconds REAL NOT NULL, finished TEXT NOT NULL,
+  seconds REAL NOT NULL, finished TEXT NOT NULL, preparing REAL NOT NULL DEFAULT 0,
   PRIMARY KEY (identity, code, stack));
 CREATE INDEX record_study ON record(study);
 CREATE TABLE attempt(
@@ -71,6 +71,17 @@ class StudySummary:
     runs: int = 0
     attempts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Timed:
+    """How long a run took, as `profile` counts it."""
+
+    study: str
+    cell: str
+    seconds: float
+    preparing: float
+    finished: str
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,7 @@ COLUMNS: dict[str, dict[str, Callable[[object], bool]]] = {
         "payload": _blob_type,
         "seconds": _seconds,
         "finished": _text,
+        "preparing": _seconds,
     },
     "attempt": {
         **dict.fromkeys(("identity", "code", "stack", "study"), _text),

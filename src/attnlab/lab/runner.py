@@ -119,7 +119,7 @@ def _finish(
 ) -> None:
     if outcome.answer is not None and outcome.kind == "finished":
         answer = outcome.answer
-        ledger.save(task, answer.data, answer.diverged, answer.seconds)
+        ledger.save(task, answer.data, answer.diverged, answer.seconds, answer.preparing)
         progress.done += 1
         progress.diverged += bool(answer.diverged)
         return

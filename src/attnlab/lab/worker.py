@@ -28,6 +28,7 @@ import platformdirs
 from attnlab import cells
 from attnlab.core import Result
 from attnlab.lab import payload
+from attnlab.lab.preparation import Preparation
 
 ENVIRONMENT = {
     "NPROC": "1",
@@ -76,6 +77,11 @@ class Answer:
     diverged: str = ""
     message: str = ""
     seconds: float = 0.0
+    preparing: float = 0.0
+    """Of these seconds, those of imports and compilation."""
+
+
+PREPARATION = Preparation()
 
 
 def prepare() -> None:
@@ -99,6 +105,8 @@ def compute(job: Job) -> Answer:
     try:
         run = import_string(job.run)
         cell = cells.from_dict(import_string(job.settings), job.cell)
+        PREPARATION.add(time.perf_counter() - started)
+        PREPARATION.listen()
         with _quiet():
             result = run(cell, cells.Key.of(cell, job.seed))
         if not isinstance(result, Result):
@@ -117,7 +125,8 @@ def compute(job: Job) -> Answer:
     seconds = time.perf_counter() - started
     if seconds > COMPILING_SECONDS:
         make_room_for_programs()
-    return Answer("finished", data, diverged, seconds=seconds)
+    preparing = PREPARATION.since(started)
+    return Answer("finished", data, diverged, seconds=seconds, preparing=preparing)
 
 
 def make_room_for_programs() -> bool:
