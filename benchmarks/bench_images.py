@@ -35,6 +35,7 @@ from attnlab.papers.li2023.settings.images import ImageSettings
 from attnlab.training.descent import descend
 from attnlab.training.minibatch import MiniBatches
 from attnlab.training.optimisers import optimiser
+from benchmarks.measuring import interleaved, measured, quotients
 
 STEPS, BATCH, RATE = 40, 16, 1e-3
 HEADS = 4
@@ -130,13 +131,6 @@ def agree(width: int, batch: ImageBatch) -> None:
         assert gap < 1e-4, f"the two networks differ by {gap}"
 
 
-def rate(run) -> float:
-    """Images a second of processor time in one run."""
-    begin = time.process_time()
-    jax.block_until_ready(run())
-    return STEPS * BATCH / (time.process_time() - begin)
-
-
 def training(repetitions: int) -> bool:
     """Ours against both of PyTorch's, at two widths."""
     import torch
@@ -147,17 +141,13 @@ def training(repetitions: int) -> bool:
         agree(width, batch)
         run, start = ours(width, batch)
         plain, fused = (theirs(width, batch, start, kind) for kind in (False, True))
-        for warm in (run, plain, fused):
-            rate(warm)
-        rows = [[rate(one) for one in (run, plain, fused)] for _ in range(repetitions)]
-        mine, first, second = map(statistics.median, zip(*rows, strict=True))
-        print(
-            f"width {width}, images a second: attnlab {mine:.0f}, PyTorch plain {first:.0f}, ",
-            end="",
-        )
-        print(f"fused {second:.0f}")
-        met &= verdict(f"width {width}, times plain attention", mine / first, required)
-        print(f"  width {width}, times fused attention: {mine / second:.3g}")
+        kinds = {"ours": run, "plain": plain, "fused": fused}
+        times = interleaved(repetitions, kinds, time.process_time)
+        images = [STEPS * BATCH / one for one in times["ours"]]
+        measured(f"width {width}, images a second", images)
+        name = f"width {width}, times PyTorch with {{}} attention"
+        met &= measured(name.format("plain"), quotients(times["plain"], times["ours"]), required)
+        measured(name.format("fused"), quotients(times["fused"], times["ours"]))
     return met
 
 
@@ -167,13 +157,12 @@ def sparsified(repetitions: int) -> bool:
     kept = jnp.arange(64) % 2 == 0
     masked = eqx.tree_at(lambda b: b.kept, batch, jnp.broadcast_to(kept, batch.kept.shape))
     assert isinstance(masked, ImageBatch)
-    cases = [ours(32, b)[0] for b in (batch, gathered(masked, 32), masked)]
-    for run in cases:
-        rate(run)
-    rows = [[rate(run) for run in cases] for _ in range(repetitions)]
-    whole, half, hidden = map(statistics.median, zip(*rows, strict=True))
-    print(f"half of the tokens masked only, times all: {hidden / whole:.3g}")
-    return verdict("half of the tokens gathered, times all of them", half / whole, 1.8)
+    batches = {"all": batch, "half": gathered(masked, 32), "masked": masked}
+    cases = {name: ours(32, one)[0] for name, one in batches.items()}
+    times = interleaved(repetitions, cases, time.process_time)
+    measured("half of the tokens masked only, times all", quotients(times["all"], times["masked"]))
+    ratios = quotients(times["all"], times["half"])
+    return measured("half of the tokens gathered, times all", ratios, 1.8)
 
 
 def trials(repetitions: int) -> bool:
@@ -196,13 +185,6 @@ def trials(repetitions: int) -> bool:
             found.append(time.process_time() - begin)
         print(f"  {name}: {statistics.median(found):.2f} s")
     return True
-
-
-def verdict(what: str, value: float, required: float) -> bool:
-    """Print a requirement and whether it is met."""
-    met = value >= required
-    print(f"  {what}: {value:.3g} (at least {required:g} required) {'met' if met else 'MISSED'}")
-    return met
 
 
 def main() -> int:

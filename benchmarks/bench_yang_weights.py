@@ -10,9 +10,7 @@ time is scaled up. Prints medians and their ratio; exits 1 if the ratio is below
 
 import argparse
 import os
-import statistics
 import sys
-import time
 
 os.environ.setdefault("NPROC", "1")
 os.environ.setdefault("JAX_ENABLE_X64", "1")
@@ -30,6 +28,7 @@ from attnlab.models.linear_mlp_transformer import LinearMLPSizes, Parameters, ou
 from attnlab.numerics.random import stream_key
 from attnlab.training.descent import PlainStep, descend
 from attnlab.training.losses import logistic
+from benchmarks.measuring import interleaved, measured, quotients
 
 STEPS = 30_000
 REQUIRED_RATIO = 10.0
@@ -47,13 +46,6 @@ class Straightforward(word_weights.Weights):
 
         value, gradient = jax.value_and_grad(loss)(state)
         return value, jax.tree.map(jnp.negative, gradient)
-
-
-def seconds(engine: word_weights.Weights, state: Parameters, steps: int) -> float:
-    """One run of so many steps."""
-    begin = time.perf_counter()
-    jax.block_until_ready(descend(engine, state, PlainStep(0.01), np.array([0, steps])).state)
-    return time.perf_counter() - begin
 
 
 def main() -> int:
@@ -76,21 +68,18 @@ def main() -> int:
     assert gap < 1e-12, f"the two do not train the same model: {gap}"
     assert not eqx.tree_equal(ends[0].state, state)
 
-    of_fast, of_slow = [], []
-    for _ in range(options.repetitions):
-        of_fast.append(seconds(fast, state, STEPS))
-        of_slow.append(seconds(slow, state, options.slow_steps) * STEPS / options.slow_steps)
-    quick, straightforward = statistics.median(of_fast), statistics.median(of_slow)
-    ratio = straightforward / quick
-    print(f"sizes: n=60 L=5 d=64 m=128 m1=256, float64, {STEPS} steps, one thread")
-    print(f"engine `weights`: {quick:.2f} s, {1e6 * quick / STEPS:.0f} microseconds a step")
-    print(
-        f"straightforward:  {straightforward:.1f} s, {1e6 * straightforward / STEPS:.0f} "
-        f"microseconds a step (extrapolated from {options.slow_steps} steps per repetition)"
+    def run(engine: word_weights.Weights, steps: int):
+        return lambda: descend(engine, state, PlainStep(0.01), np.array([0, steps])).state
+
+    times = interleaved(
+        options.repetitions,
+        {"fast": run(fast, STEPS), "straightforward": run(slow, options.slow_steps)},
     )
+    print(f"sizes: n=60 L=5 d=64 m=128 m1=256, float64, {STEPS} steps, one thread")
     print(f"after 100 steps the weights differ by {gap:.1e}")
-    print(f"ratio: {ratio:.1f} (required: at least {REQUIRED_RATIO:.0f})")
-    return 0 if ratio >= REQUIRED_RATIO else 1
+    ratios = quotients(times["straightforward"], times["fast"], STEPS / options.slow_steps)
+    met = measured("weights, times the straightforward order", ratios, REQUIRED_RATIO)
+    return 0 if met else 1
 
 
 if __name__ == "__main__":

@@ -29,7 +29,8 @@ def run(key):
     data, init = jax.random.split(key)
     options = {"rows": row_count(words, N)}
     engine, state = gram.start(init, words.sample(data, N), SIZES, Initialisation(), **options)
-    return descend(engine, state, PlainStep(jnp.asarray(0.01)), np.array([0, 10, 200])).values["loss"]
+    trained = descend(engine, state, PlainStep(jnp.asarray(0.01)), np.array([0, 10, 200]))
+    return trained.values["loss"]
 
 
 keys = jax.random.split(jax.random.key(0), 8)
