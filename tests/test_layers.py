@@ -22,7 +22,7 @@ FORBIDDEN = {
     "papers/li2023/hypotheses.py": "import attnlab.training.descent",
     "papers/deora2023/scalars/margins.py": "import attnlab.probes.heads",
     "papers/deora2023/runs/paths.py": "import attnlab.plotting",
-    "plotting.py": "import jax",
+    "plotting/marks.py": "import jax",
     "engines/autodiff.py": "import attnlab.probes.attention",
     "training/descent.py": "import attnlab.engines.exact",
     "selection.py": "import attnlab.training.descent",

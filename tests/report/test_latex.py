@@ -72,9 +72,9 @@ def test_cite_refuses_with_a_sentence(attnlab, toy_results, tmp_path):
 def test_the_terminal_ends_with_the_news(attnlab, toy_results):
     out = attnlab("check", "toy", "--scale", "smoke", "--out", toy_results).out
     lines = out.strip().splitlines()
-    assert lines[0].startswith("● theorem_2: The squared norm is")
+    assert lines[0].startswith("● contradicted theorem_2: The squared norm is")
     assert lines[-1].startswith("toy: 22 claims: 4 contradicted")
     assert sum(line.startswith("● ") for line in lines) == 6  # above the table and below it
     few = attnlab("check", "toy.lemma_2", "--scale", "smoke", "--out", toy_results).out
-    assert few.startswith("● lemma_2: A false identity")
+    assert few.startswith("● contradicted lemma_2: A false identity")
     assert few.count("● ") == 1

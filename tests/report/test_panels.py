@@ -19,6 +19,7 @@ from attnlab.plotting import (
     frames,
     log_spaced,
     repeatable,
+    success_dots,
     success_tiles,
     without_minus_zero,
 )
@@ -73,6 +74,18 @@ def test_error_bars_and_bands_keep_their_ends():
     assert 0 < area["opacity"] < 1
 
 
+def test_a_shaded_stretch_of_an_axis_is_an_area():
+    def draw(panel):
+        panel.plot([0, 10], [0, 1])
+        panel.axvspan(2, 4, alpha=0.2)
+        panel.set_ylim(0, 1)
+
+    _, _, found = one_panel(draw)
+    (area,) = found["areas"]
+    assert area["paths"] == [[[2, 0], [4, 0], [4, 1], [2, 1]]]
+    assert area["opacity"] == pytest.approx(0.2)
+
+
 def test_success_tiles_have_true_axes_trials_and_exact_intervals():
     def draw(panel):
         panel.set(xscale="log", yscale="log")
@@ -92,6 +105,14 @@ def test_success_tiles_have_true_axes_trials_and_exact_intervals():
     assert (left * right, low * high) == pytest.approx((1, 4), rel=1e-3)
     assert found["series"][0]["note"] == ["beyond what was looked at"]
     assert found["series"][0]["mark"] == "triangle hollow"
+
+
+def test_dots_of_a_success_map_have_shades_trials_and_intervals():
+    _, _, found = one_panel(lambda p: success_dots(p, [1, 1, 2], [4, 8, 4], [0, 5, 2], [5, 5, 4]))
+    (dots,) = found["series"]
+    assert (dots["trials"], dots["share"]) == ([5, 5, 4], [0, 1, 0.5])
+    assert len(set(dots["colours"])) == 3
+    assert (dots["low"][0], dots["high"][1]) == (0, 1)
 
 
 def test_words_at_ticks_are_kept_and_plain_log_ticks_are_plain():

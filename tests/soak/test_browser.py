@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import shutil
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,46 +12,10 @@ from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
 from attnlab.report import page as pages
 from attnlab.report.verdicts import verdicts
+from browser import NEEDED, PHONE, WIDE, milliseconds, opened, sheets
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = [
-    pytest.mark.soak,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: `make browser` installs it"),
-]
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+pytestmark = [pytest.mark.soak, NEEDED]
 AXE = Path(__file__).parent.parent / "report" / "vendor" / "axe-core-4.10.3.min.js.gz"
-WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-
-
-@contextmanager
-def opened(page_file, fragment="", script=True, **context):
-    """A page that is ready, and that asked for nothing and complained of nothing until the end."""
-    from playwright.sync_api import sync_playwright
-
-    context = {"viewport": WIDE} | context
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_context(offline=True, java_script_enabled=script, **context).new_page()
-        troubles, requests = [], []
-        page.on("console", lambda message: troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(page_file.as_uri() + fragment)
-        if script:
-            page.wait_for_selector("html[data-ready]", timeout=30_000, state="attached")
-        yield page
-        assert troubles == []
-        assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +64,7 @@ def test_it_is_ready_soon_and_small(three_papers, toy_page):
     for file in (three_papers, toy_page):
         assert file.stat().st_size < 5e6
         with opened(file) as page:
-            # From the start of navigation until the script has done all of its own.
-            assert page.evaluate("Number(document.documentElement.dataset.milliseconds)") < 1500
+            assert milliseconds(page) < 1500
 
 
 def test_without_a_script_everything_can_be_read(toy_page, toy_results):
@@ -247,5 +208,4 @@ def test_axe_has_no_serious_finding(toy_page, three_papers, scheme):
 def test_it_prints_on_few_sheets(three_papers, toy_page):
     for file in (three_papers, toy_page):
         with opened(file) as page:
-            sheets = page.pdf(format="A4").count(b"/Type /Page\n")
-            assert 0 < sheets < 30
+            assert 0 < sheets(page) < 30

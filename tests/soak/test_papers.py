@@ -8,6 +8,9 @@ import pytest
 from attnlab.evidence.court import unmoved_scalars
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
+from attnlab.plotting import hides_a_curve
+from attnlab.report.drawings import draw
+from browser import NEEDED, milliseconds, opened, sheets
 
 pytestmark = pytest.mark.soak
 
@@ -24,6 +27,13 @@ def reproduced(request, attnlab, tmp_path_factory):
     attnlab.timeout = 1500
     attnlab("reproduce", request.param, "--scale", "smoke", "--out", folder)
     return request.param, folder
+
+
+def texts_of(panel):
+    """Every text of a panel that a reader sees."""
+    legend = panel.get_legend()
+    ticks = (*panel.get_xticklabels(which="both"), *panel.get_yticklabels(which="both"))
+    return (panel.title, *panel.texts, *ticks, *(legend.get_texts() if legend else ()))
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +115,44 @@ def test_every_figure_is_drawn_and_on_the_page(reproduced, attnlab):
             assert (folder / "figures" / f"{name}.png").stat().st_size > 10_000
             assert f'id="figure-{name}"' in page
     assert "Not drawn" not in page
+
+
+def test_the_figures_are_as_a_reader_wants_them(reproduced):
+    """Titles where there are several panels, no curve under a legend, plain numbers."""
+    paper, folder = reproduced
+    request = plan.Request("smoke")
+    with ledgers.reading(folder) as ledger:
+        for figure in registry.paper(paper).figures:
+            picture = draw(figure, request, ledger).picture
+            picture.draw_without_rendering()
+            shown = [p for p in picture.axes if p.axison and p.get_label() != "<colorbar>"]
+            untitled = [p for p in shown if not p.get_title()]
+            assert len(shown) == 1 or not untitled, figure.id
+            assert not [p for p in shown if hides_a_curve(p)], figure.id
+            words = [t.get_text() for p in shown for t in texts_of(p)]
+            assert not [w for w in words if re.search(r"\\times|(?<![\w.^{])[-−]0(\.0+)?$", w)]
+
+
+@NEEDED
+def test_the_page_of_a_paper_answers(reproduced):
+    """Small, soon ready, few sheets of paper; every figure and slider of it moves."""
+    _, folder = reproduced
+    file = folder / "report.html"
+    assert file.stat().st_size < 5e6
+    with opened(file) as page:
+        assert milliseconds(page) < 1500
+        assert 0 < sheets(page) < 30
+        for button in page.locator("button.explore").all():
+            button.click()
+        for figure in page.locator("figure.open").all():
+            assert figure.locator(".plot svg").count() > 0, figure.get_attribute("id")
+        outputs = page.locator(".scrub output")
+        assert outputs.count() > 0
+        before = outputs.all_inner_texts()
+        for slider in page.locator(".scrub input[type=range]").all():
+            slider.focus()
+            page.keyboard.press("Home")
+        assert not set(before) & set(outputs.all_inner_texts())
 
 
 def test_again_it_takes_no_run(reproduced, attnlab):

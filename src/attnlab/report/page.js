@@ -200,7 +200,8 @@ function drawPanel(panel, off, scale, render) {
     if (s.bars) marks.push(Plot.ruleX(own.filter((p) => types.y !== "log" || s.low[p.i] > 0), { x: "x", y1: (p) => s.low[p.i], y2: (p) => s.high[p.i], stroke: colour, clip: true }));
     if (s.mark) {
       const [name, hollow] = s.mark.split(" ");
-      marks.push(Plot.dot(own, { x: "x", y: "y", symbol: name, r: 3.5, stroke: colour, fill: hollow ? "var(--paper)" : colour, clip: true }));
+      const shade = (p) => s.colours[p.i]; // a map's dots: each has the shade of its value
+      marks.push(Plot.dot(own, { x: "x", y: "y", symbol: name, r: s.colours ? 4.5 : 3.5, stroke: s.colours ? "#888" : colour, fill: s.colours ? shade : hollow ? "var(--paper)" : colour, clip: true }));
     }
     const out = own.filter(beyond); // what lies outside the axes is marked at their end
     if (out.length && s.mark) marks.push(Plot.dot(out, { x: "x", y: (p) => beyond(p) > 0 ? Math.max(y0, y1) : Math.min(y0, y1), symbol: "triangle", rotate: (p) => beyond(p) > 0 ? 0 : 180, r: 5, stroke: colour, fill: "var(--paper)" }));

@@ -40,7 +40,10 @@ def _panel(panel: "Axes") -> dict[str, Any]:
         "y": _axis(panel.yaxis),
         "series": [s for s in _series(panel) if s],
         "rules": [r for r in map(_rule, _loose_lines(panel, rules=True)) if r],
-        "areas": [_area(c) for c in panel.collections if _is_area(c)],
+        "areas": [
+            *(_area(c) for c in panel.collections if _is_area(c)),
+            *(s for s in (_span(patch, panel) for patch in panel.patches) if s),
+        ],
         "tiles": [
             *(_mesh(c) for c in panel.collections if hasattr(c, "get_coordinates")),
             *(_image(image) for image in panel.images),
@@ -95,7 +98,7 @@ def _loose_lines(panel: "Axes", *, rules: bool) -> "list[Line2D]":
     return [line for line in lines if (_in_data(line, panel) != (True, True)) == rules]
 
 
-def _in_data(line: "Line2D", panel: "Axes") -> tuple[bool, bool]:
+def _in_data(line: "Artist", panel: "Axes") -> tuple[bool, bool]:
     x, y = line.get_transform().contains_branch_seperately(panel.transData)
     return bool(x), bool(y)
 
@@ -139,6 +142,10 @@ def _dots(collection: "Collection") -> dict[str, Any] | None:
     if not len(points):
         return None
     told = {k: v for k, v in details_of(collection).items() if len(v) == len(points)}
+    told = {k: [_plain(x) for x in v] for k, v in told.items()}
+    values = collection.get_array()
+    if values is not None:  # each dot has the shade of its value
+        told["colours"] = [_colour(c, ink=False) for c in collection.to_rgba(values)]
     return {
         "label": _label(collection.get_label()),
         "colour": _colour(_face(collection)),
@@ -185,6 +192,22 @@ def _area(collection: "Collection") -> dict[str, Any]:
             for path in collection.get_paths()
         ],
     }
+
+
+def _span(patch: Any, panel: "Axes") -> dict[str, Any] | None:
+    """A stretch of one axis, shaded across the whole panel."""
+    if not hasattr(patch, "get_bbox") or _in_data(patch, panel) not in (
+        (True, False),
+        (False, True),
+    ):
+        return None
+    box, in_x = patch.get_bbox(), _in_data(patch, panel)[0]
+    x = sorted((box.x0, box.x1)) if in_x else panel.get_xlim()
+    y = panel.get_ylim() if in_x else sorted((box.y0, box.y1))
+    face = patch.get_facecolor()
+    corners = ((0, 0), (1, 0), (1, 1), (0, 1))
+    path = [[_short(x[i]), _short(y[j])] for i, j in corners]
+    return {"colour": _colour(face), "opacity": float(face[3]), "paths": [path]}
 
 
 def _mesh(mesh: Any) -> dict[str, Any]:
@@ -248,6 +271,7 @@ def _dash(line: "Line2D") -> str:
 
 def _mark(line: "Line2D") -> str:
     names = {"o": "circle", ".": "circle", "s": "square", "^": "triangle", "v": "triangle2",
+             ">": "triangle", "<": "triangle2",
              "*": "star", "x": "times", "+": "plus", "D": "diamond"}  # fmt: skip
     mark = names.get(str(line.get_marker()), "")
     if line.get_markevery() is not None and line.get_linestyle() != "None":

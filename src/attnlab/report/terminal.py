@@ -60,8 +60,10 @@ def news_lines(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> Group:
         for item in news(pairs):
             grid = Table.grid(padding=(0, 1, 0, 0))
             name = item.claim.id.partition(".")[2]
-            sentence = Text.assemble((name, "bold"), f": {item.sentence}")
-            grid.add_row(Text("●", style=COLOURS[item.verdict.outcome]), sentence)
+            outcome = item.verdict.outcome
+            word = (outcome.replace("_", " "), COLOURS[outcome])
+            sentence = Text.assemble(word, " ", (name, "bold"), f": {item.sentence}")
+            grid.add_row(Text("●", style=COLOURS[outcome]), sentence)
             parts.append(grid)
         parts.append(counts_line(paper, [verdict for _, verdict in pairs]))
     return Group(*parts)

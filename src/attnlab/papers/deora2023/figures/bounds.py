@@ -10,7 +10,7 @@ from attnlab.papers.deora2023.scalars.promises import target_of
 from attnlab.papers.deora2023.theory import conditions, margins
 from attnlab.papers.deora2023.theory.conditions import PROOFS, GoodStart, Target
 from attnlab.papers.deora2023.theory.real import log
-from attnlab.plotting import canvas, legend_below, medians, numbers
+from attnlab.plotting import PALETTE, canvas, legend_below, level_band, nested, numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -74,6 +74,7 @@ def draw_required(records: Records) -> tuple["Drawing", dict[str, object]]:
         label="runs that meet the last",
     )
     panel.set(xscale="log", yscale="log", xlabel="steps K", ylabel="heads H demanded")
+    panel.set_title("by the constants used", fontsize=10)
     legend_below(drawing, *panel.get_legend_handles_labels(), columns=3)
     data = {
         "K": numbers(STEPS),
@@ -89,14 +90,19 @@ def draw_guaranteed(records: Records) -> tuple["Drawing", dict[str, object]]:
     drawing, panels = canvas(1, len(groups), width=4.6)
     data: dict[str, object] = {}
     for (T, part), panel in zip(groups.items(), panels[0], strict=True):
+        widths = nested(len(part), 2.8)
         for column, r in enumerate(part):
             k = np.asarray(r["times"]) / 1000
-            panel.plot(k, r["losses"], f"C{column}", lw=1.4, label="loss" if column == 0 else None)
             bound, mean = float(r["loss_bound"]), float(r["mean_loss"])
-            panel.hlines(bound, 0, k[-1], color=f"C{column}", ls="--", lw=1.2,
-                         label="bound (4) on its mean" if column == 0 else None)  # fmt: skip
-            panel.hlines(mean, 0, k[-1], color=f"C{column}", ls=":", lw=1.2,
-                         label="its mean" if column == 0 else None)  # fmt: skip
+            curves = (
+                (k, r["losses"], "-", "loss"),
+                ((0, k[-1]), (bound, bound), "--", "bound (4) on its mean"),
+                ((0, k[-1]), (mean, mean), ":", "its mean"),
+            )
+            for x, y, style, label in curves:
+                # The draws lie on each other: the first is wide, the last thin.
+                panel.plot(x, y, style, color=f"C{column}", lw=widths[column],
+                           label=label if column == 0 else None)  # fmt: skip
             data[f"T={T}, seed={r.seed}"] = {
                 "steps": numbers(r["times"]), "loss": numbers(r["losses"]),
                 "bound": bound, "mean": mean,
@@ -112,36 +118,26 @@ def draw_stability(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Mean leave-one-out distance and gap against n, with their bounds."""
     drawing, ((left, right),) = canvas(1, 2)
     data: dict[str, object] = {}
-    atoms = records.of("deora2023.atoms")
-    levels = np.array(list(atoms.by("n")), float)
-    for panel, lines in (
-        (
-            left,
-            (
-                ("mean_apart", "measured", "C0o-"),
-                ("stability_bound", "bound of section 6.2", "C3--"),
-            ),
-        ),
-        (
-            right,
-            (
-                ("leave_one_out_gap", "leave-one-out estimate of the gap", "C0o-"),
-                ("gap_bound", "bound of Theorem 2", "C3--"),
-            ),
-        ),
+    groups = records.of("deora2023.atoms").by("n")
+    levels = np.array(list(groups), float)
+    for panel, scalar, label, mark, tint in (
+        (left, "mean_apart", "measured", "o-", PALETTE[0]),
+        (left, "stability_bound", "bound of section 6.2", "s--", PALETTE[1]),
+        (right, "leave_one_out_gap", "leave-one-out estimate of the gap", "o-", PALETTE[0]),
+        (right, "gap_bound", "bound of Theorem 2", "s--", PALETTE[1]),
     ):
-        for scalar, label, style in lines:
-            _, middle = medians(atoms, "n", scalar)
-            panel.plot(levels, middle, style, ms=4, lw=1.4, label=label)
-            data[scalar] = numbers(middle)
+        values = [part.column(scalar) for part in groups.values()]
+        style = {"marker": mark[0], "ls": mark[1:], "color": tint, "lw": 1.4}
+        data[scalar] = level_band(panel, levels, values, label, **style)
         panel.set(xscale="log", yscale="log", xlabel="samples n")
     data["n"] = numbers(levels)
-    groups = atoms.by("n")
     means = np.array([part.column("gap").mean() for part in groups.values()])
-    right.plot(levels, np.abs(means), "C1x", ms=6, label="|mean of test − training loss|")
+    gap = {"ls": "none", "marker": "x", "ms": 6, "color": PALETTE[2]}
+    right.plot(levels, np.abs(means), label="|mean of test − training loss|", **gap)
     data["mean_gap"] = numbers(means)
-    right.axhline(np.log(2), color="grey", lw=1, ls=":")
-    right.text(levels[0], np.log(2) * 1.2, "log 2", fontsize=8, color="grey")
+    right.axhline(np.log(2), color="black", lw=1, ls=":", label="log 2, the loss at the start")
+    left.set_title("stability", fontsize=10)
+    right.set_title("generalisation", fontsize=10)
     left.set_ylabel(r"mean $\|\theta_K-\theta_K^{-i}\|$")
     right.set_ylabel("generalisation gap")
     left.legend(fontsize=8)
@@ -177,7 +173,8 @@ BOUNDS = (
         id="deora2023.stability",
         title="Stability against its bound",
         caption=(
-            "Noise-free samples by atoms, 10^12 heads, medians over training sets: mean distance "
+            "Noise-free samples by atoms, 10^12 heads, medians with the middle 80 % of the "
+            "training sets: mean distance "
             "to the leave-one-out models (left) and the generalisation gap (right) against n, with "
             "the bounds of section 6.2 and Theorem 2. The gap itself is small beside its spread; "
             "its leave-one-out estimate is not."

@@ -1,37 +1,63 @@
 """Over the number of heads: losses, weak convexity, attention by sign."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.evidence.fits import fit_exponent
-from attnlab.plotting import canvas, colours, legend_below, medians, numbers, power_of_ten
+from attnlab.plotting import (
+    PALETTE,
+    band,
+    canvas,
+    colours,
+    legend_below,
+    level_band,
+    nested,
+    numbers,
+    power_of_ten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 
-def draw_losses(records: Records) -> tuple["Drawing", dict[str, object]]:
-    """Training and test loss over the steps, a line per number of heads (one seed)."""
-    drawing, ((left, right),) = canvas(1, 2)
+def _series(part: Records, name: str, *index: int) -> tuple[np.ndarray, np.ndarray]:
+    """The recorded steps plus one (for the logarithm), and a series of every run at them."""
+    found = [np.asarray(r[name])[(slice(None), *index)] for r in part]
+    return np.asarray(part[0]["times"]) + 1, np.stack(found)
+
+
+def _by_heads(records: Records) -> list[tuple[float, Records, str, dict[str, Any]]]:
+    """For every number of heads its runs, its name and its style: fewer heads are drawn wider."""
     groups = records.by("H")
+    looks = zip(groups.items(), colours(len(groups)), nested(len(groups)), strict=True)
+    return [
+        (H, part, f"H = {power_of_ten(H)}", {"color": tint, "lw": width})
+        for (H, part), tint, width in looks
+    ]
+
+
+def draw_losses(records: Records) -> tuple["Drawing", dict[str, object]]:
+    """The training loss over the steps by number of heads; both last losses over that number."""
+    drawing, ((left, right),) = canvas(1, 2)
     data: dict[str, object] = {}
-    for (H, part), colour in zip(groups.items(), colours(len(groups)), strict=True):
-        first = part[0]
-        steps = first["times"] + 1
-        left.plot(steps, first["loss"], color=colour, lw=1.4, label=f"H = {power_of_ten(H)}")
-        right.plot(steps, first["test_loss"], color=colour, lw=1.4)
+    for H, part, label, style in _by_heads(records):
         data[f"H={H:g}"] = {
-            "steps": numbers(first["times"]),
-            "loss": numbers(first["loss"]),
-            "test_loss": numbers(first["test_loss"]),
-            "last_loss_all_seeds": numbers(part.column("last_loss")),
+            "steps": numbers(part[0]["times"]),
+            "loss": band(left, *_series(part, "loss"), label, **style),
         }
-    for panel, name in ((left, "training loss"), (right, "test loss")):
-        panel.set(xscale="log", yscale="log", xlabel="step of phase 2, plus one", ylabel=name)
-    right.sharey(left)
-    legend_below(drawing, *left.get_legend_handles_labels(), columns=7)
+    left.set(xscale="log", yscale="log", xlabel="step of phase 2, plus one")
+    left.set_ylabel("training loss")
+    left.set_title("along training", fontsize=10)
+    left.legend(fontsize=7)
+    groups = records.by("H")
+    for name, label, mark in (("loss", "training loss", "o"), ("test_loss", "test loss", "s")):
+        last = [[float(r[name][-1]) for r in part] for part in groups.values()]
+        data[f"last {label}"] = level_band(right, list(groups), last, label, marker=mark, lw=1.2)
+    right.set(xscale="log", yscale="log", xlabel="heads H", ylabel="loss after the last step")
+    right.set_title("after training", fontsize=10)
+    right.legend(fontsize=7)
     return drawing, data
 
 
@@ -45,63 +71,56 @@ def draw_convexity(records: Records) -> tuple["Drawing", dict[str, object]]:
     ):
         several = [r for r in records if r.cell.H >= 10]
         fit = fit_exponent([r.cell.H for r in several], [float(r[scalar]) for r in several])
-        levels, middle = medians(records, "H", scalar)
+        groups = records.by("H")
+        levels = np.array(list(groups), float)
         label = f"{name}: {fit.exponent:.3f} [{fit.low:.3f}, {fit.high:.3f}]"
-        (line,) = left.plot(levels, middle, "o", ms=4, label=label)
-        law = fit.constant * levels**fit.exponent
-        left.plot(levels, law, lw=1, ls="--", color=line.get_color())
+        tint = PALETTE[len(data)]
+        values = [part.column(scalar) for part in groups.values()]
+        style = {"ls": "none", "marker": "os"[len(data)], "color": tint}
+        told = level_band(left, levels, values, label, **style)
+        left.plot(levels, fit.constant * levels**fit.exponent, lw=1, ls="--", color=tint)
         data[name] = {
             "H": numbers(levels),
-            "median": numbers(middle),
+            **told,
             "exponent": [fit.exponent, fit.low, fit.high],
         }
     left.set(xscale="log", yscale="log", xlabel="heads H")
     left.set_ylabel(r"$-\lambda_{\min}(\nabla^2 L)/L$")
     left.legend(fontsize=7, title="fitted exponent from 10 heads on", title_fontsize=7)
-    groups = records.by("H")
-    for (H, part), colour in zip(groups.items(), colours(len(groups)), strict=True):
-        first = part[0]
-        scaled = -first["lambda_min"] / first["loss"] * np.sqrt(H)
-        right.plot(first["times"] + 1, scaled, color=colour, lw=1.3, label=f"H = {power_of_ten(H)}")
+    left.set_title("against the number of heads", fontsize=10)
+    for H, part, label, style in _by_heads(records):
+        steps, curvature = _series(part, "lambda_min")
+        _, loss = _series(part, "loss")
+        band(right, steps, -np.sqrt(H) * curvature / loss, label, **style)
     right.set(xscale="log", xlabel="step of phase 2, plus one")
     right.set_ylabel(r"$-\sqrt{H}\,\lambda_{\min}/L$")
+    right.set_title(r"along training, times $\sqrt{H}$", fontsize=10)
     right.legend(fontsize=7, ncols=2)
     return drawing, data
 
 
 def draw_attention(records: Records) -> tuple["Drawing", dict[str, dict[str, object]]]:
-    """Mean attention on relevant places over the steps, by the head's sign."""
-    drawing, ((left, right),) = canvas(1, 2)
-    groups = records.by("H")
+    """How far attention on relevant places is above uniform over the steps, by the head's sign."""
+    drawing, (panels,) = canvas(1, 2)
     data: dict[str, dict[str, object]] = {}
-    for (H, part), colour in zip(groups.items(), colours(len(groups)), strict=True):
-        first = part[0]
-        for column, (panel, name) in enumerate(((left, "plus"), (right, "minus"))):
-            if first["counts"][column] == 0:
-                continue
-            mass = first["relevant_mass"][:, column]
-            panel.plot(
-                first["times"] + 1, mass, color=colour, lw=1.4, label=f"H = {power_of_ten(H)}"
-            )
-            data.setdefault(f"H={H:g}", {})[name] = numbers(mass)
     zeta = records[0].cell.zeta
-    for panel, sign in ((left, "+1"), (right, "−1")):
-        panel.axhline(zeta, color="grey", lw=1, ls=":")
-        panel.set(xscale="log", xlabel="step of phase 2, plus one")
-        panel.set_title(f"heads of sign {sign}", fontsize=10)
-    left.set_ylabel("attention on relevant places")
-    ends = [panel.get_ylim() for panel in (left, right)]
-    for panel in (left, right):
-        panel.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
-    # A single head has one sign only: it is in one of the panels.
-    handles = {
-        label: handle
-        for panel in (left, right)
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
-    }
-    labels = [f"H = {power_of_ten(H)}" for H in groups]
-    lines = [handles[label] for label in labels]
-    legend_below(drawing, lines, labels, columns=7)
+    handles: dict[str, Any] = {}
+    for column, (panel, name) in enumerate(zip(panels, ("plus", "minus"), strict=True)):
+        for H, part, label, style in _by_heads(records):
+            # A single head has one sign only.
+            own = Records(r for r in part if r["counts"][column])
+            if not own:
+                continue
+            steps, mass = _series(own, "relevant_mass", column)
+            told = band(panel, steps[1:], np.abs(mass - zeta)[:, 1:], label, **style)
+            data.setdefault(f"H={H:g}", {})[name] = told
+            handles.setdefault(label, panel.lines[-1])
+        panel.set(xscale="log", yscale="log", xlabel="step of phase 2, plus one")
+        panel.set_title(f"heads of sign {'+1' if name == 'plus' else '−1'}", fontsize=10)
+    panels[0].set_ylabel(r"|attention on relevant places − $\zeta$|")
+    panels[1].sharey(panels[0])
+    labels = [label for _, _, label, _ in _by_heads(records) if label in handles]
+    legend_below(drawing, [handles[label] for label in labels], labels, columns=7)
     return drawing, data
 
 
@@ -110,9 +129,11 @@ HEADS = (
         id="deora2023.loss_over_heads",
         title="Losses over the number of heads",
         caption=(
-            "Training and test loss of phase 2 at one step size, one seed, for 1 to 10^6 heads "
-            "(collapsed exactly to two groups) on 48 noisy samples. More heads do not train "
-            "faster: the curves meet in the limit of lazy training."
+            "The training loss along phase 2 (left) and both losses after it (right) at one step "
+            "size, medians with the middle 80 % of the seeds, for 1 to 10^6 heads (collapsed "
+            "exactly to two groups) on 48 noisy samples. More heads do not train faster: the "
+            "curves meet in the limit of lazy training (those of fewer heads are drawn wider, so "
+            "that none hides another)."
         ),
         studies=("deora2023.heads",),
         draw=draw_losses,
@@ -122,8 +143,8 @@ HEADS = (
         title="Weak convexity over the number of heads",
         caption=(
             "Left: minus the smallest eigenvalue of the loss's Hessian over the loss, against the "
-            "number of heads, medians over seeds with fitted exponents (Corollary 1: at most of "
-            "order -1/2). Right: the same along training, times sqrt(H)."
+            "number of heads, medians and the middle 80 % of the seeds with fitted exponents "
+            "(Corollary 1: at most of order -1/2). Right: the same along training, times sqrt(H)."
         ),
         studies=("deora2023.heads",),
         draw=draw_convexity,
@@ -132,8 +153,10 @@ HEADS = (
         id="deora2023.attention_mass",
         title="Attention on relevant places by the sign of a head",
         caption=(
-            "Mean attention that heads of either sign pay to relevant places, one seed; dotted: "
-            "zeta, uniform attention. Each of many heads moves by the order of 1/sqrt(H) only."
+            "How far the mean attention that heads of either sign pay to relevant places is from "
+            "zeta, uniform attention, medians with the middle 80 % of the seeds. Each of many "
+            "heads moves by the order of 1/sqrt(H) only: equal steps in the logarithm. At a dip "
+            "the sign changes."
         ),
         studies=("deora2023.heads",),
         draw=draw_attention,

@@ -7,24 +7,12 @@ import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.papers.deora2023.scalars.margins import shortfalls
-from attnlab.plotting import canvas, medians, numbers
+from attnlab.plotting import PALETTE, canvas, columns_of_dots, medians, numbers
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 Drawn = tuple["Drawing", dict[str, object]]
-
-
-def _dots(panel: "Axes", groups: Mapping[str, np.ndarray], line: float | None = None) -> None:
-    """Every run as a dot and the median as a bar, a column for each group."""
-    for column, values in enumerate(groups.values()):
-        x = column + np.linspace(-0.15, 0.15, len(values))
-        panel.plot(x, values, "C0o", ms=3.5, alpha=0.6)
-        panel.hlines(float(np.median(values)), column - 0.3, column + 0.3, color="C3", lw=1.8)
-    panel.set_xticks(range(len(groups)), list(groups), fontsize=8)
-    if line is not None:
-        panel.axhline(line, color="grey", lw=1, ls=":")
 
 
 def _data(groups: Mapping[str, np.ndarray]) -> dict[str, object]:
@@ -44,6 +32,7 @@ def draw_random(records: Records) -> Drawn:
         data[f"scale={scale:g}"] = {"H": numbers(levels), "margin_over_linear": numbers(margin)}
     panel.axhline(1, color="grey", lw=1, ls=":")
     panel.set(xscale="log", xlabel="heads H", ylabel=r"NTK margin over $\gamma_{lin}$")
+    panel.set_title("every run, and medians", fontsize=10)
     heads = sorted({r.cell.H for r in records})
     panel.set_xticks(heads, [f"{H:g}" for H in heads])
     panel.minorticks_off()
@@ -59,12 +48,16 @@ def draw_reaching(records: Records) -> Drawn:
     steps = np.geomspace(10, last, 40)
     for record in records.where(K=last):
         short = shortfalls(record, *steps)
-        left.plot(steps, short, "C0", lw=1.2, alpha=0.8)
+        tint = PALETTE[0]
+        left.plot(steps, short, color=tint, lw=1.2, alpha=0.8)
         slopes = np.diff(np.log(short)) / np.diff(np.log(steps))
-        right.plot(np.sqrt(steps[1:] * steps[:-1]), slopes, "C0", lw=1.2, alpha=0.8)
+        right.plot(np.sqrt(steps[1:] * steps[:-1]), slopes, color=tint, lw=1.2, alpha=0.8)
         data[f"seed={record.seed}"] = {"K": numbers(steps), "shortfall": numbers(short)}
     levels, middle = medians(records, "K", "attention_shortfall")
-    left.plot(levels, middle, "C3o", ms=5, label="after K steps, median")
+    style = {"marker": "o", "ls": "none", "ms": 5, "color": PALETTE[1], "zorder": 3}
+    left.plot(levels, middle, label="after K steps, median", **style)
+    left.set_title("what is missing", fontsize=10)
+    right.set_title("how fast it falls", fontsize=10)
     left.set(xscale="log", yscale="log", xlabel="steps K")
     left.set_ylabel(r"$1-$ margin$/\gamma_{attn}$")
     left.legend(fontsize=8)
@@ -82,8 +75,9 @@ def draw_global(records: Records) -> Drawn:
         for cell in dict.fromkeys(r.cell for r in records)
     }
     drawing, ((panel,),) = canvas(1, 1)
-    _dots(panel, groups, 1.0)
+    columns_of_dots(panel, groups, 1.0)
     panel.set_ylabel("global margin (ascent) over NTK margin")
+    panel.set_title("every run, and medians", fontsize=10)
     return drawing, _data({name.replace("\n", ", "): x for name, x in groups.items()})
 
 
@@ -91,18 +85,19 @@ def draw_low_rank(records: Records) -> Drawn:
     """Loss over a free W's and over d_h = d's, and the attention gained, by rank."""
     drawing, panels = canvas(1, 3, width=3.4)
     data: dict[str, object] = {}
-    for panel, (key, label) in zip(
+    for panel, (key, label, title) in zip(
         panels[0],
         (
-            ("loss_over_free", "loss over a free W's"),
-            ("loss_over_full", "loss over that of $d_h=d$"),
-            ("gain_over_free", "attention gained over a free W's"),
+            ("loss_over_free", "loss over a free W's", "loss, against a free W"),
+            ("loss_over_full", "loss over that of $d_h=d$", "loss, against full rank"),
+            ("gain_over_free", "attention gained over a free W's", "attention, against a free W"),
         ),
         strict=True,
     ):
         groups = {f"$d_h$ = {k}": part.column(key) for k, part in records.by("d_h").items()}
-        _dots(panel, groups, 1.0)
+        columns_of_dots(panel, groups, 1.0)
         panel.set_ylabel(label)
+        panel.set_title(title, fontsize=10)
         data[key] = _data(groups)
     return drawing, data
 
@@ -122,6 +117,7 @@ def draw_losses(records: Records) -> Drawn:
         panel.plot(last, 1.4 * end * (last / last[-1]) ** rate, f"C{column}--", lw=1, label=label)
         data[str(name)] = {"decay": numbers(part.column("decay"))}
     panel.set(xscale="log", yscale="log", xlabel="step", ylabel="training loss")
+    panel.set_title("every run", fontsize=10)
     panel.legend(fontsize=8, title="dashed: 1/K, and $K^{-1/3}$ for the tail 1/x", title_fontsize=7)
     return drawing, data
 
@@ -133,8 +129,9 @@ def draw_starts(records: Records) -> Drawn:
         for name, part in records.by("variant").items()
     }
     drawing, ((panel,),) = canvas(1, 1, width=5.6)
-    _dots(panel, groups, 1.0)
+    columns_of_dots(panel, groups, 1.0)
     panel.set_ylabel("NTK margin over phase 1's")
+    panel.set_title("every run, and medians", fontsize=10)
     return drawing, _data(groups)
 
 
@@ -144,8 +141,9 @@ def draw_several(records: Records) -> Drawn:
     for H, part in records.by("H").items():
         groups[f"{H} heads"] = part.column("many_test_error")
     drawing, ((panel,),) = canvas(1, 1)
-    _dots(panel, groups, 0.25)
+    columns_of_dots(panel, groups, 0.25)
     panel.set_ylabel("test error")
+    panel.set_title("every data set, and medians", fontsize=10)
     return drawing, _data(groups)
 
 

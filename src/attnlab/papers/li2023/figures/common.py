@@ -11,6 +11,7 @@ from attnlab.evidence.threshold import ThresholdFit
 from attnlab.evidence.threshold_laws import thresholds
 from attnlab.papers.li2023.scalars.trials import SUCCESS
 from attnlab.papers.li2023.settings import TrainingSettings
+from attnlab.plotting import PALETTE, censored, explain, success_dots
 from attnlab.plotting import canvas as any_canvas
 from attnlab.plotting import log_axes as log_axes
 from attnlab.plotting import numbers as numbers
@@ -25,28 +26,17 @@ canvas = partial(any_canvas, width=4.6, height=3.5)
 def success_map(
     panel: "Axes", records: Records, level: Callable[[TrainingSettings], float], label: str
 ) -> dict[str, object]:
-    """Success rates as grey dots at (level, N), N50 with its confidence sequence; the data.
+    """Success rates as dots at (level, N), N50 with its confidence sequence; the data.
 
-    Both axes are true to scale. An end that the tested sizes do not bound is drawn as a triangle.
+    Both axes are true to scale, N in the logarithm: every trial of the sequential design is seen.
     """
     rates, found = success_rates(records, level), thresholds(records, SUCCESS, level)
     x, y, rate, trials = (np.array(column) for column in zip(*rates, strict=True))
-    dots = panel.scatter(
-        x,
-        y,
-        c=rate,
-        s=12 + 2 * np.minimum(trials, 30),
-        cmap="gray",
-        vmin=0,
-        vmax=1,
-        edgecolors="0.5",
-        lw=0.5,
-    )
-    dots.set_clip_on(True)
+    success_dots(panel, x, y, np.round(rate * trials), trials)
+    panel.set(xlabel=label, ylabel="training samples N", yscale="log")
+    for shade, words in (("#00224e", "no trial succeeds"), ("#fee838", "all succeed")):
+        panel.plot([], [], "o", color=shade, mec="0.5", label=words)  # the ends of the colours
     draw_n50(panel, found)
-    ends = [f.sequence_high for f in found.values() if np.isfinite(f.sequence_high)]
-    panel.set_ylim(0, 1.15 * max([*ends, *(f.n50 for f in found.values()), 8]))
-    panel.set(xlabel=label, ylabel="training samples N")
     return {
         "levels": numbers(list(found)),
         "tried": [{"level": a, "N": n, "success_rate": r, "trials": k} for a, n, r, k in rates],
@@ -70,26 +60,37 @@ def success_rates(
 def draw_n50(
     panel: "Axes",
     found: Mapping[float, ThresholdFit],
-    colour: str = "tab:red",
+    colour: str = PALETTE[1],
     label: str = "N50, 95 % confidence sequence",
     mark: str = "o",
+    *,
+    sideways: bool = False,
 ) -> None:
-    """N50 over the levels; triangles where an end is open."""
+    """N50 over the levels; open triangles where the tested sizes leave an end open.
+
+    `sideways`: N50 to the right, the levels upwards, which leaves room for long names of levels.
+    """
     x = np.array(list(found))
     fits = list(found.values())
     middle = np.array([f.n50 for f in fits])
     low = np.array([f.sequence_low or f.n50 for f in fits])
     high = np.array([f.sequence_high if np.isfinite(f.sequence_high) else f.n50 for f in fits])
     errors = [np.maximum(middle - low, 0), np.maximum(high - middle, 0)]
-    panel.errorbar(
-        x, middle, yerr=errors, fmt=mark, color=colour, ms=4, lw=1, capsize=3, label=label
-    )
-    for sign, open_end in (
-        ("^", [not np.isfinite(f.sequence_high) for f in fits]),
-        ("v", [f.sequence_low == 0 for f in fits]),
+    style = {"fmt": mark, "color": colour, "ms": 4, "lw": 1, "capsize": 3, "label": label}
+    if sideways:
+        bars = panel.errorbar(middle, x, xerr=errors, **style)
+        explain(bars[0], low=low, high=high)
+    else:
+        bars = panel.errorbar(x, middle, yerr=errors, **style)
+    explain(bars[0], trials=[f.trials for f in fits])
+    for above, open_end in (
+        (True, [not np.isfinite(f.sequence_high) for f in fits]),
+        (False, [f.sequence_low == 0 for f in fits]),
     ):
         chosen = np.array(open_end)
-        panel.plot(x[chosen], middle[chosen], sign, color=colour, ms=9, mfc="none")
+        if chosen.any():
+            place = (middle[chosen], x[chosen]) if sideways else (x[chosen], middle[chosen])
+            censored(panel, *place, above, sideways, color=colour, ms=9)
 
 
 def _finite(value: float) -> float | None:

@@ -6,9 +6,11 @@ import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.evidence.threshold_laws import thresholds
+from attnlab.papers.li2023.claims.section_3_3_tokens import FLOOR, NEAR
 from attnlab.papers.li2023.figures.common import canvas, draw_n50, numbers
 from attnlab.papers.li2023.scalars.attention import cell_ceiling
 from attnlab.papers.li2023.scalars.trials import SUCCESS
+from attnlab.plotting import PALETTE, band, legend_below, level_band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,82 +27,93 @@ WORDS = {
 }
 
 
-def mean_series(records: Records, name: str, steps: np.ndarray) -> np.ndarray:
+WIDTHS = (1.3, 5.5, 8.0, 1.3, 3.5, 1.5, 1.3)
+"""Of the curves of WORDS: those that lie on each other at no gain are nested."""
+
+
+def series_at(records: Records, name: str, steps: np.ndarray, *index: int) -> np.ndarray:
     """A series of every run at common steps, held at its last value after the run has stopped."""
-    return np.stack([np.interp(steps, r["times"], r[name]) for r in records])
+    return np.stack(
+        [np.interp(steps, r["times"], np.asarray(r[name])[(slice(None), *index)]) for r in records]
+    )
 
 
 def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
     """The mass on relevant and on other tokens over the steps, and what queries of a role do."""
     plain, far = records.where(margin=1.0), records.where(margin=10.0)
     drawing, ((mass, roles),) = canvas(1, 2)
-    end = max(float(r["times"][-1]) for r in plain)
-    steps = np.linspace(0, end, 60)
-    relevant = mean_series(plain, "relevant_mass", steps)
+    steps = np.linspace(0, max(float(r["times"][-1]) for r in plain), 60)
+    relevant = series_at(plain, "relevant_mass", steps)
     cell = plain[0].cell
-    mean, spread = relevant.mean(0), relevant.std(0)
-    mass.plot(steps, mean, "r-*", ms=4, markevery=6, label="label-relevant tokens")
-    mass.fill_between(steps, mean - spread, mean + spread, color="r", alpha=0.2, lw=0)
-    mass.plot(steps, 1 - mean, "b-s", ms=3, markevery=6, label="all other tokens")
     ceiling = cell_ceiling(cell)
-    mass.axhline(ceiling, color="grey", lw=0.8, ls=":", label="the most any W_K, W_Q reach")
     data: dict[str, object] = {
         "steps": numbers(steps),
-        "relevant_mass": numbers(mean),
-        "spread": numbers(spread),
+        "relevant_mass": band(mass, steps, relevant, "label-relevant tokens", "mean", marker="*",
+                              ms=5, markevery=6, color=PALETTE[1]),
+        "other_mass": band(mass, steps, 1 - relevant, "all other tokens", "mean", marker="s",
+                           ms=3, markevery=6, color=PALETTE[0]),
         "ceiling": ceiling,
         "iterations": numbers(plain.column("iterations")),
-    }
+    }  # fmt: skip
+    mass.axhline(ceiling, color="#555555", lw=1, ls=":", label="the most any $W_K, W_Q$ reach")
+    mass.axhline(
+        NEAR.low * ceiling, color="black", lw=1, ls="--", label=f"decides: {NEAR.low:g} of it"
+    )
     if far:
-        later = mean_series(far, "relevant_mass", steps).mean(0)
-        mass.plot(steps, later, "r--", lw=1, label="relevant, margin 10")
-        data["relevant_mass_margin_10"] = numbers(later)
+        later = series_at(far, "relevant_mass", steps)
+        data["relevant_mass_margin_10"] = band(
+            mass, steps, later, "relevant, margin 10", "mean", lw=1, ls="-.", color=PALETTE[3]
+        )
     mass.set(xlabel="iteration", ylabel="attention mass", ylim=(0, 1.02))
+    mass.set_title("mean over queries", fontsize=10)
     mass.legend(fontsize=7, loc="center right")
-    names = ("relevant", "confusion", "non-discriminative")
-    for row, name in enumerate(names):
-        own = np.stack(
-            [np.interp(steps, r["times"], r["mass_by_role"][:, row, 0]) for r in plain]
-        ).mean(0)
-        roles.plot(steps, own, lw=1.4, label=f"{name} queries")
-        data[f"mass of {name} queries"] = numbers(own)
-    tokens = mean_series(plain, "effective_tokens", steps).mean(0) / cell.L
-    roles.plot(steps, tokens, color="grey", lw=1, ls="--", label="effective tokens / |S|")
+    for row, name in enumerate(("relevant", "confusion", "non-discriminative")):
+        own = series_at(plain, "mass_by_role", steps, row, 0)
+        data[f"mass of {name} queries"] = band(
+            roles, steps, own, f"{name} queries", "mean", lw=(4, 2.4, 1.2)[row]
+        )
+    tokens = series_at(plain, "effective_tokens", steps) / cell.L
+    data["effective_tokens_share"] = band(
+        roles, steps, tokens, "effective tokens / |S|", "mean", color=PALETTE[-1], lw=1, ls="--"
+    )
     roles.set(xlabel="iteration", ylabel="mass on relevant tokens", ylim=(0, 1.02))
+    roles.set_title("by the role of the query", fontsize=10)
     roles.legend(fontsize=7)
-    data["effective_tokens_share"] = numbers(tokens)
     return drawing, data
 
 
 def draw_pruning(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Test loss over the share removed, by what is removed first; one panel a number of patterns.
 
-    With one number of patterns a second panel has it over the FLOPs that removal saves.
+    With one number of patterns a second axis above has the FLOPs that removal saves.
     """
     by_M = records.by("M")
-    drawing, (panels,) = canvas(1, max(len(by_M), 2), width=3.9)
+    drawing, (panels,) = canvas(1, len(by_M), width=3.9 if len(by_M) > 1 else 6.4)
     data: dict[str, object] = {}
-    for panel, (M, own) in zip(panels, by_M.items(), strict=False):
+    for panel, (M, own) in zip(panels, by_M.items(), strict=True):
         rows = _pruned(own)
         for name, (removed, _, losses) in rows.items():
             _plot_losses(panel, removed, losses, name)
-        panel.set_xlabel("share of tokens removed")
-        if len(by_M) > 1:
-            panel.set_title(f"M = {M}", fontsize=10)
+        panel.set(xlabel="share of tokens removed", ylabel="test loss", yscale="log")
         data[str(M)] = {
             name: {"removed": removed, "flops_saved": flops,
                    "test_loss": [numbers(part.column("test_loss")) for part in losses]}
             for name, (removed, flops, losses) in rows.items()
         }  # fmt: skip
-    if len(by_M) == 1:
-        for name, (_, flops, losses) in _pruned(records).items():
-            _plot_losses(panels[1], flops, losses, name)
-        panels[1].set_xlabel("share of FLOPs saved")
-    for panel in panels:
-        panel.set_yscale("log")
-        panel.set_ylabel("test loss, median")
-    panels[0].legend(fontsize=7)
+        if len(by_M) > 1:
+            panel.set_title(f"M = {M}", fontsize=10)
+        else:
+            removed, flops, _ = max(rows.values(), key=lambda row: len(row[0]))
+            _flops_above(panel, removed, flops)
+    legend_below(drawing, *panels[0].get_legend_handles_labels(), columns=3)
     return drawing, data
+
+
+def _flops_above(panel: "Axes", removed: list[float], flops: list[float]) -> None:
+    """What removal saves, which depends on the share alone, as a second axis."""
+    above = panel.secondary_xaxis("top")
+    above.set_xticks(removed, [f"{x:.2f}" for x in flops])
+    above.set_xlabel("share of FLOPs saved")
 
 
 def _pruned(records: Records) -> dict[str, tuple[list[float], list[float], list[Records]]]:
@@ -114,14 +127,18 @@ def _pruned(records: Records) -> dict[str, tuple[list[float], list[float], list[
 
 
 def _plot_losses(panel: "Axes", x: list[float], losses: list[Records], name: str) -> None:
-    middle = [max(float(np.median(part.column("test_loss"))), 1e-7) for part in losses]
     style = "-" if name in ("irrelevant", "noisy", "random") else "--"
-    panel.plot(x, middle, f"o{style}", ms=4, lw=1.3, label=WORDS[name])
+    groups = [part.column("test_loss") for part in losses]
+    place = list(WORDS).index(name)
+    level_band(
+        panel, x, groups, WORDS[name], floor=FLOOR, marker="osD^*PX"[place], ls=style,
+        lw=WIDTHS[place], color=PALETTE[place], zorder=2.5 - WIDTHS[place] / 20,
+    )  # fmt: skip
 
 
 def draw_selectors(records: Records) -> tuple["Drawing", dict[str, object]]:
-    """N50 by selector, and the iterations of the runs that succeeded over the FLOPs a sample."""
-    drawing, ((left, right),) = canvas(1, 2, width=5.2)
+    """N50 by selector, and the iterations of the runs that succeeded; a row each."""
+    drawing, ((left, right),) = canvas(1, 2, width=5.2, height=3.8)
     arms = sorted({(r.cell.selector, r.cell.removed) for r in records}, key=lambda a: (a[1], a[0]))
     data: dict[str, object] = {}
     names = []
@@ -129,19 +146,26 @@ def draw_selectors(records: Records) -> tuple["Drawing", dict[str, object]]:
         own = records.where(selector=selector, removed=removed)
         (fit,) = thresholds(own, SUCCESS, lambda c: 1.0).values()
         name = "all tokens" if selector == "none" else f"{WORDS[selector]}, {removed:.0%}"
-        draw_n50(left, {float(place): fit}, "tab:red" if selector == "none" else "tab:blue", "")
+        tint = PALETTE[selector == "none"]
+        draw_n50(left, {float(place): fit}, tint, "", sideways=True)
         steps = [float(r["iterations"]) for r in own if r["fitted"]]
         cost = 1 - float(own[0]["flops_saved"])
         time = float(np.median(steps)) if steps else float("nan")
-        right.plot(cost, time, "o", color="tab:red" if selector == "none" else "tab:blue")
-        right.annotate(name, (cost, time), fontsize=6, xytext=(3, 2), textcoords="offset points")
-        names.append(name)
+        if steps:
+            ends = np.abs(np.quantile(steps, [[0.1], [0.9]]) - time)
+            right.errorbar(time, place, xerr=ends, fmt="o", color=tint, ms=4, lw=1, capsize=3)
+        names.append(f"{name} ({cost:.2f})")
         data[name] = {"n50": fit.n50, "low": fit.sequence_low, "iterations": time,
                       "high": fit.sequence_high if np.isfinite(fit.sequence_high) else None,
                       "flops": cost, "trials": fit.trials}  # fmt: skip
-    left.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=7)
-    left.set(ylabel="N50, 95 % confidence sequence", yscale="log")
-    right.set(xlabel="FLOPs a sample, all tokens = 1", ylabel="iterations to zero training loss")
+    left.set_yticks(range(len(names)), names, fontsize=7)
+    right.set_yticks(range(len(names)), [""] * len(names))
+    for panel in (left, right):
+        panel.set_ylim(len(names) - 0.5, -0.5)
+    left.set(xlabel="N50, 95 % confidence sequence", xscale="log")
+    left.set_title("samples needed", fontsize=10)
+    right.set(xlabel="iterations to zero training loss", xscale="log")
+    right.set_title("steps of runs that succeed", fontsize=10)
     return drawing, data
 
 
@@ -152,13 +176,18 @@ def draw_noise_map(records: Records) -> tuple["Drawing", dict[str, object]]:
     for panel, kind in zip(panels, ("trained", "frozen"), strict=True):
         for alpha, own in records.where(attention=kind).by("alpha_star").items():
             levels = own.by("c0")
-            loss = [max(float(np.median(p.column("test_loss"))), 1e-7) for p in levels.values()]
             tau = [c * np.sqrt(own[0].cell.d) for c in levels]
-            panel.plot(tau, loss, "o-", ms=4, label=f"$\\alpha_* = {alpha:g}$")
-            data[f"{kind}, {alpha:g}"] = {"tau": numbers(tau), "test_loss": numbers(loss)}
-        panel.set(xlabel="$\\tau = c_0 \\sqrt{d}$", ylabel="test loss, median", yscale="log",
+            losses = [part.column("test_loss") for part in levels.values()]
+            found = level_band(
+                panel, tau, losses, f"$\\alpha_* = {alpha:g}$", floor=FLOOR, marker="o"
+            )
+            data[f"{kind}, {alpha:g}"] = {"tau": numbers(tau), "test_loss": found}
+        panel.set(xlabel="$\\tau = c_0 \\sqrt{d}$", ylabel="test loss", yscale="log",
                   title=f"attention {kind}")  # fmt: skip
-        panel.legend(fontsize=7)
+    low, high = (f([panel.get_ylim()[k] for panel in panels]) for k, f in ((0, min), (1, max)))
+    for panel in panels:
+        panel.set_ylim(low, high)
+    panels[0].legend(fontsize=7)
     return drawing, data
 
 
@@ -167,10 +196,10 @@ def _attention_figure(name: str, M: int, *studies: str) -> Figure:
         id=f"li2023.{name}",
         title=f"Concentration of attention weights, M = {M}",
         caption=(
-            "Left: attention on label-relevant tokens (red) and on all others (blue), mean over "
-            "queries and runs; the band is a standard deviation over runs; a run that has stopped "
-            "at zero training loss keeps its last value. Right: the same by the role of the query, "
-            "and the effective number of tokens (exp of the entropy)."
+            "Left: attention on label-relevant tokens and on all others, mean over queries and "
+            "runs, with the middle 80 % of the runs; a run that has stopped at zero training loss "
+            "keeps its last value. Dashed: the share of the ceiling that decides. Right: the same "
+            "by the role of the query, and the effective number of tokens (exp of the entropy)."
         ),
         studies=studies,
         draw=draw_attention,
@@ -182,10 +211,10 @@ def _pruning_figure(name: str, patterns: str) -> Figure:
         id=f"li2023.{name}",
         title=f"Test loss after removing tokens, M = {patterns}",
         caption=(
-            "Median test loss after a fixed number of steps, over the share of tokens removed in "
-            "training and test, by what is removed first"
-            + ("; right: over the FLOPs that this saves" if name == "figure_5" else "")
-            + ". Losses below 1e-7 are drawn there. Settings inferred."
+            "Test loss after a fixed number of steps, median and the middle 80 % of the runs, over "
+            "the share of tokens removed in training and test, by what is removed first"
+            + ("; above: the FLOPs that this saves" if name == "figure_5" else "")
+            + ". Open triangles: below 1e-6. Settings inferred."
         ),
         studies=(f"li2023.{name}",),
         draw=draw_pruning,
@@ -203,8 +232,9 @@ TRAINING = (
         title="What a token selector buys",
         caption=(
             "Left: samples at which half of the trials succeed, with the 95 % confidence sequence, "
-            "by which tokens are removed and how many; triangles: an end is open. Right: median "
-            "iterations to zero training loss over the FLOPs of a sample."
+            "by which tokens are removed and how many (in brackets the FLOPs of a sample, all "
+            "tokens being 1); triangles: an end is open. Right: iterations to zero training loss, "
+            "median and the middle 80 % of the runs."
         ),
         studies=("li2023.selectors",),
         draw=draw_selectors,
@@ -213,8 +243,9 @@ TRAINING = (
         id="li2023.finding_noise_map",
         title="Test loss over fraction and token noise",
         caption=(
-            "Median test loss at N = 24 and alpha_# = .3 alpha_*, over the token noise tau, with "
-            "attention learned (left) and left at its first values (right); below 1e-7 drawn there."
+            "Test loss at N = 24 and alpha_# = .3 alpha_*, median and the middle 80 % of the runs, "
+            "over the token noise tau, with attention learned (left) and left at its first values "
+            "(right); open triangles: below 1e-6."
         ),
         studies=("li2023.noise_map",),
         draw=draw_noise_map,

@@ -6,8 +6,10 @@ import numpy as np
 
 from attnlab.core import Figure, Records
 from attnlab.papers.yang2024.figures.common import canvas, numbers
+from attnlab.plotting import explain, tiles
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
@@ -38,7 +40,7 @@ def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
             for i, level in enumerate(levels):
                 for j, m in enumerate(widths):
                     changes[i, j] = _change(some.where(m=m, **{axis: level}), key)
-            _draw(panel, changes, widths, levels)
+            mesh = _draw(panel, changes, widths, levels)
             panel.set(xlabel="m", ylabel=label)
             panel.set_title(f"{words}: |trained / frozen - 1|", fontsize=9)
             data[f"{key} over m and {axis}"] = {
@@ -46,6 +48,8 @@ def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
                 axis: numbers(levels),
                 "change": [numbers(row) for row in changes],
             }
+    bar = drawing.colorbar(mesh, ax=rows, shrink=0.6, extend="min")
+    bar.set_ticks(range(-6, 1), labels=[f"$10^{{{k}}}$" for k in range(-6, 1)])
     return drawing, data
 
 
@@ -57,15 +61,20 @@ def _change(pair: Records, key: str) -> float:
     return float(by["trained"][key]) / float(by["frozen"][key]) - 1
 
 
-def _draw(panel: "Axes", changes: np.ndarray, widths: list[int], levels: list[float]) -> None:
+def _draw(panel: "Axes", changes: np.ndarray, widths: list[int], levels: list[float]) -> "Artist":
+    """Tiles over true axes, with the change in words where a tile has room for them."""
     size = np.log10(np.maximum(np.abs(changes), FINEST))
-    panel.imshow(size, origin="lower", aspect="auto", vmin=np.log10(FINEST), vmax=0, cmap="viridis")
-    panel.set_xticks(range(len(widths)), [str(m) for m in widths])
-    panel.set_yticks(range(len(levels)), [f"{level:g}" for level in levels])
+    panel.set(xscale="log", yscale="log")
+    mesh = tiles(panel, widths, levels, size, vmin=np.log10(FINEST), vmax=0)
+    explain(mesh, change=changes)
     for (i, j), change in np.ndenumerate(changes):
-        words = "-" if np.isnan(change) else f"{100 * change:.2g} %"
+        words = "–" if np.isnan(change) else f"{100 * change:.2g} %"
         colour = "black" if size[i, j] > -2 else "white"
-        panel.text(j, i, words, ha="center", va="center", fontsize=6, color=colour)
+        panel.text(widths[j], levels[i], words, ha="center", va="center", fontsize=6, color=colour)
+    panel.set_xticks(widths, [str(m) for m in widths])
+    panel.set_yticks(levels, [f"{level:g}" for level in levels])
+    panel.minorticks_off()
+    return mesh
 
 
 ATTENTION_FIGURES = (

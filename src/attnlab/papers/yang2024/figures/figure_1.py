@@ -6,6 +6,7 @@ import numpy as np
 
 from attnlab.core import Figure, Record, Records
 from attnlab.papers.yang2024.figures.common import numbers
+from attnlab.plotting import PALETTE, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,9 +23,7 @@ ROWS = (
 
 def draw_figure_1(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Scores and losses over the steps, a row per initialisation, with the phase boundary."""
-    from matplotlib.figure import Figure as Drawing
-
-    drawing = Drawing(figsize=(9.6, 6.6), layout="constrained")
+    drawing = sheet(9.6, 6.6)
     data: dict[str, object] = {}
     axes = drawing.subplots(2, 2, sharex=True)
     for (scheme, title), (scores, losses) in zip(ROWS, axes, strict=True):
@@ -88,19 +87,13 @@ def _draw_scores(panel: "Axes", record: Record, all_seeds: Records) -> None:
 
 
 def _draw_losses(panel: "Axes", record: Record, frozen: Record, all_seeds: Records) -> None:
-    panel.plot(record["times"], record["loss"], color="black", lw=1.8, label="all samples")
+    # Wide and below: the two hardly differ, and a thin line would be hidden.
+    panel.plot(frozen["times"], frozen["loss"], color=PALETTE[5], lw=5, label="attention frozen")
+    panel.plot(record["times"], record["loss"], color="black", lw=1.4, label="all samples")
     for index, name in enumerate(TYPES):
         (line,) = panel.plot(record["times"], record["loss_by_type"][:, index], lw=1.2, label=name)
         band = _band(all_seeds, "loss_by_type", index)
         panel.fill_between(record["times"], *band, color=line.get_color(), alpha=0.15, lw=0)
-    panel.plot(
-        frozen["times"],
-        frozen["loss"],
-        color="gold",
-        lw=1.2,
-        ls=(0, (2, 2)),
-        label="attention frozen",
-    )
     panel.set_yscale("log")
     panel.set_ylabel("training loss")
 
@@ -128,8 +121,8 @@ FIGURE_1 = (
             "every sample is correct, grey its spread over the seeds. Upper "
             "row: the initialisation that matches the printed picture (a linear layer's default "
             "for every matrix and for a), which is our inference; lower row: the literal one "
-            "(Kaiming normal, a = ±1), whose first phase lasts some ten steps. Dashed: the loss "
-            "with attention frozen, nearly the same. These sizes break two hypotheses of the "
+            "(Kaiming normal, a = ±1), whose first phase lasts some ten steps. Wide and pale: the "
+            "loss with attention frozen, nearly the same. These sizes break two hypotheses of the "
             "theory: 61 random words fill 160 places, and m = 128 is below m1 = 256."
         ),
         studies=("yang2024.appendix_a",),

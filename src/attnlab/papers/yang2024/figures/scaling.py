@@ -7,6 +7,7 @@ import numpy as np
 from attnlab.core import Figure, Records
 from attnlab.evidence.fits import fit_exponent
 from attnlab.papers.yang2024.figures.common import canvas, numbers
+from attnlab.plotting import legend_below, level_band
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -26,7 +27,7 @@ def draw_scaling(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Each quantity over m with its fitted exponent, and the same over the stated power."""
     drawing, ((plain, scaled),) = canvas(1, 2, width=5.4, height=4.0)
     data: dict[str, object] = {}
-    for scalar, name, stated in QUANTITIES:
+    for place, (scalar, name, stated) in enumerate(QUANTITIES):
         have = [r for r in records if scalar in r.values and np.isfinite(r[scalar])]
         if not have:
             continue
@@ -34,24 +35,25 @@ def draw_scaling(records: Records) -> tuple["Drawing", dict[str, object]]:
         values = np.array([float(r[scalar]) for r in have])
         fit = fit_exponent(widths, values)
         levels = np.unique(widths)
-        middle = np.array([np.median(values[widths == m]) for m in levels])
+        groups = [values[widths == m] for m in levels]
         label = f"{name}: {fit.exponent:.2f} [{fit.low:.2f}, {fit.high:.2f}]"
-        (line,) = plain.plot(levels, middle, "o-", ms=3, lw=1, label=label)
-        relative = middle * levels**-stated
-        scaled.plot(levels, relative / relative[0], "o-", ms=3, lw=1, color=line.get_color())
+        style = {"marker": "osD^vPX"[place], "ms": 3.5, "lw": 1}
+        told = level_band(plain, levels, groups, label, **style)
+        unit = float(np.median(groups[0])) * levels[0] ** -stated
+        relative = [g * m**-stated / unit for g, m in zip(groups, levels, strict=True)]
+        level_band(scaled, levels, relative, label, **style)
         data[name] = {
             "m": numbers(levels),
-            "median": numbers(middle),
+            **told,
             "stated_exponent": stated,
             "exponent": [fit.exponent, fit.low, fit.high],
         }
-    plain.set(xscale="log", yscale="log", xlabel="m", ylabel="median over seeds")
-    handles = plain.get_legend_handles_labels()
-    title = "fitted exponent [95 % interval]"
-    scaled.legend(*handles, fontsize=7, title=title, title_fontsize=7, loc="upper left")
-    scaled.axhline(1, color="grey", lw=1, ls=":")
-    scaled.set(xscale="log", yscale="log", xlabel="m", ylabel="over the stated power of m")
-    scaled.set_ylim(0.3, 10)
+    plain.set(xscale="log", yscale="log", xlabel="m", ylabel="over seeds")
+    plain.set_title("T1, and changes up to it", fontsize=10)
+    scaled.axhline(1, color="black", lw=1, ls=":")
+    scaled.set(xscale="log", yscale="log", xlabel="m", ylabel="over its value at the smallest m")
+    scaled.set_title("over the stated power of m: flat is as stated", fontsize=10)
+    legend_below(drawing, *plain.get_legend_handles_labels(), columns=3)
     return drawing, data
 
 
@@ -61,8 +63,8 @@ SCALING = (
         title="Phase 1 over the width",
         caption=(
             "T1 and the largest change of every kind of variable up to T1, against the width m, "
-            "medians over seeds, with fitted exponents (left) and divided by the stated power of "
-            "m (right: flat means as stated)."
+            "medians with the middle 80 % of the seeds, with fitted exponents [95 % interval] "
+            "(left) and divided by the stated power of m (right: flat means as stated)."
         ),
         studies=("yang2024.phase_1",),
         draw=draw_scaling,
