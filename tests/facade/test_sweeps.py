@@ -130,6 +130,8 @@ def test_results_show_verdicts_records_and_failures(toy_results):
     assert len(records) == 40  # those of the control too
     assert len(records.where(method="descent")) == 20
     assert records.by("eta").keys() == {2.0**-k for k in (3, 4, 5, 6, 8)}
+    assert repr(records).startswith("toy.descent: 40 records, each with ")
+    assert "<table" in records._repr_html_()
     assert results.failures().value == []
     assert "toy.descent" in repr(results)
 
@@ -139,13 +141,16 @@ BAD = {
     "unknown setting": (TOML.replace("dimension", "dimensoin"), "my.toml: .*mean dimension"),
     "wrong type": (TOML.replace("[2, 3, 5]", "[2, 3.5]"), "my.toml: at .*dimension=3.5: .*int"),
     "out of range": (TOML.replace("[2, 3, 5]", "[0, 3]"), "my.toml: at .*dimension=0: .*too small"),
-    "seeds of text": (TOML.replace("seeds = 2", "seeds = 'two'"), "seeds = 'two'; .*whole"),
-    "no seeds": (TOML.replace("seeds = 2", "seeds = 0"), "from 1 on"),
+    "seeds of text": (TOML.replace("seeds = 2", "seeds = 'two'"), "my.toml: seeds = 'two'; "),
+    "no seeds": (TOML.replace("seeds = 2", "seeds = 0"), "my.toml: got seeds=0; .*from 1 on"),
+    "a bad seed": (TOML.replace("seeds = 2", "seed = -1"), "my.toml: got seed=-1"),
+    "too many": (TOML.replace("seeds = 2", "seeds = 999999"), "my.toml: got a sweep of .*coarser"),
+    "no such paper": (TOML.replace("toy.descent", "toi.descent"), "my.toml: paper: .*toi"),
     "a level alone": (TOML.replace("[0.25, 0.125]", "0.25"), "my.toml: grid.eta = 0.25; .*list"),
     "no levels": (TOML.replace("[0.25, 0.125]", "[]"), "my.toml: grid.eta"),
     "a list as setting": (TOML.replace("horizon = 2.0", "horizon = [1.0]"), "set.horizon"),
-    "twice": (TOML.replace("horizon", "eta"), "both fixed and in the grid"),
-    "no paper": (TOML.replace('paper = "toy.descent"', ""), "paper is missing"),
+    "twice": (TOML.replace("horizon", "eta"), "my.toml: eta is both fixed and in the grid"),
+    "no paper": (TOML.replace('paper = "toy.descent"', ""), "my.toml: the key paper is missing"),
     "no TOML": ("paper = ", "is not TOML"),
     "not UTF-8": (b"paper = '\xff'", "is not TOML"),
 }  # fmt: skip
@@ -201,6 +206,15 @@ def test_train_on_the_command_line_writes_weights_and_series(attnlab, tmp_path):
 def test_a_study_without_weights_says_so(attnlab, tmp_path):
     done = attnlab("train", "toy.descent", "--out", tmp_path)
     assert "no weights were written" in done.err
+
+
+def test_levels_may_be_numpys_numbers():
+    of_numpy = {"eta": np.array([0.25, 0.125]), "dimension": [np.int64(2), np.int64(3)]}
+    from attnlab.facade.results import _lists
+
+    found = sweeps.tasks(sweeps.Sweep("toy.descent", _lists(of_numpy)))
+    own = sweeps.tasks(sweeps.Sweep("toy.descent", {"eta": [0.25, 0.125], "dimension": [2, 3]}))
+    assert [task.identity for task in found] == [task.identity for task in own]
 
 
 def test_infinite_times_are_refused():

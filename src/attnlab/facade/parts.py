@@ -318,7 +318,7 @@ def _require(model: Any, batch: Any, test: Any) -> None:
 
 
 def _is_count(x: object) -> bool:
-    return isinstance(x, int | np.integer) and not isinstance(x, bool) and x >= 1
+    return isinstance(x, int | np.integer) and not isinstance(x, bool) and int(x) >= 1
 
 
 def _require_prepared(engine: Any, caller: str) -> None:
