@@ -68,12 +68,12 @@ def finish(drawing: "Drawing", line: str = "") -> None:
         legend = panel.get_legend()
         for text in legend.get_texts() if legend else ():
             text.set_text(without_minus_zero(text.get_text()))
-    legends = [(panel, panel.get_legend()) for panel in drawing.axes]
-    if any(legend for _, legend in legends):
+    legends = [(p, legend) for p in drawing.axes if (legend := p.get_legend())]
+    for _ in range(3 if legends else 0):  # a legend that goes below moves the panels
         drawing.draw_without_rendering()  # until then nothing has its place
-    for panel, legend in legends:
-        if legend is not None:
-            _uncover(panel, legend)
+        moved = [_uncover(panel, legend) for panel, legend in legends]
+        if not any(moved):
+            break
 
 
 def without_minus_zero(text: str) -> str:
@@ -107,17 +107,22 @@ def _plain_ticks(axis: "Axis") -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _uncover(panel: "Axes", legend: "Legend") -> None:
-    """Put a legend where it covers no curve; below the panel if there is no such place."""
+def _uncover(panel: "Axes", legend: "Legend") -> bool:
+    """Put a legend where it covers no curve; below the panel if there is no such place.
+
+    Says whether it had to move.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
     if not (points := _drawn_points(panel)).size:
-        return
+        return False
     inside = panel.get_window_extent()
     if not inside.overlaps(legend.get_window_extent()):
-        return  # the figure has put it outside
+        return False  # the figure has put it outside
     box = legend.get_window_extent()
     width, height = box.width, box.height
     if not _covered(points, box.x0, box.y0, width, height):
-        return
+        return False
     pad = 6.0
     x = {"left": inside.x0 + pad, "right": inside.x1 - width - pad}
     x["center"] = (x["left"] + x["right"]) / 2
@@ -129,9 +134,12 @@ def _uncover(panel: "Axes", legend: "Legend") -> None:
                 continue
             if not _covered(points, x[column], y[row], width, height):
                 legend.set_loc(f"{row} {column}")  # type: ignore[arg-type]
-                return
+                return True
     legend.set_loc("upper center")
-    legend.set_bbox_to_anchor((0.5, -0.2), panel.transAxes)
+    # In inches, not in shares of a panel whose height is not settled: below the axis' label.
+    down = ScaledTranslation(0, -0.42, panel.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
+    legend.set_bbox_to_anchor((0.5, 0), panel.transAxes + down)
+    return True
 
 
 def hides_a_curve(panel: "Axes") -> bool:

@@ -1,5 +1,6 @@
 """What the figures of yang2024 share."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -14,6 +15,11 @@ from attnlab.plotting import numbers as numbers
 canvas = partial(any_canvas, height=3.4)
 """A drawing and its panels, in the size of this paper's figures."""
 colours = partial(any_colours, lightest=0.85)
+
+
+def lettered(name: str) -> str:
+    """A name with its Greek letters set: `only mu_1`."""
+    return re.sub(r"mu_(\d)", r"$\\mu_\1$", name)
 
 
 def clock(record: Record) -> np.ndarray:

@@ -9,7 +9,14 @@ from attnlab.claims import Claim
 from attnlab.core import Figure, Record, Records
 from attnlab.evidence.laws import Range, Share
 from attnlab.papers.yang2024.claims.findings import GRADIENT_BALANCE, LOSS_RATE
-from attnlab.papers.yang2024.figures.common import canvas, clock, colours, numbers, on_one_clock
+from attnlab.papers.yang2024.figures.common import (
+    canvas,
+    clock,
+    colours,
+    lettered,
+    numbers,
+    on_one_clock,
+)
 from attnlab.papers.yang2024.scalars.phase_2 import LATE_C_RATIO
 from attnlab.papers.yang2024.theory.asymptote import balanced_limit
 from attnlab.plotting import band, explain, legend_below, level_band, log_axes, nested
@@ -87,13 +94,12 @@ def draw_gradient_balance(records: Records) -> tuple["Drawing", dict[str, object
     data: dict[str, object] = {"limit_R": limit.R}
     for index, name in enumerate(TYPES):
         common, found = on_one_clock(widest, partial(_share, index=index))
-        told = band(shares, common, found, name, lw=(3.2, 2.4, 1.2, 1.4)[index])
+        told = band(shares, common, found, lettered(name), lw=(3.2, 2.4, 1.2, 1.4)[index])
         share = limit.totals[index] / limit.totals.sum()
         shares.axhline(share, color=shares.lines[-1].get_color(), lw=0.8, ls=":")
         data[f"share of {name}"] = {"time": numbers(common), "limit": float(share), **told}
     shares.set(xscale="log", xlabel=TIME, ylabel="share in the sum of g")
     shares.set_title(f"by type, m = {cell.m}; dotted: limits", fontsize=10)
-    shares.legend(fontsize=7)
     tints, widths = colours(len(groups)), nested(len(groups), 3.5)
     for (m, part), tint, width in zip(groups.items(), tints, widths, strict=True):
         common, R = on_one_clock(part, over_larger)
@@ -106,7 +112,9 @@ def draw_gradient_balance(records: Records) -> tuple["Drawing", dict[str, object
     ratio.axhline(near, color="black", lw=1, ls="--", label=f"decides: {near:.0%}")
     ratio.set(xscale="log", yscale="log", xlabel=TIME, ylabel="$|R/R_\\infty - 1|$")
     ratio.set_title(f"R against its limit {limit.R:.3f} by max-margin duals", fontsize=10)
-    ratio.legend(fontsize=7)
+    pairs = [p.get_legend_handles_labels() for p in (shares, ratio)]
+    handles, labels = ([x for pair in pairs for x in pair[k]] for k in (0, 1))
+    legend_below(drawing, handles, labels, columns=6)
     return drawing, data
 
 

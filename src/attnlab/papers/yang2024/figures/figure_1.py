@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.core import Figure, Record, Records
-from attnlab.papers.yang2024.figures.common import numbers
+from attnlab.papers.yang2024.figures.common import lettered, numbers
 from attnlab.plotting import PALETTE, sheet
 
 if TYPE_CHECKING:
@@ -41,17 +41,8 @@ def draw_figure_1(records: Records) -> tuple["Drawing", dict[str, object]]:
             panel.axvspan(*spread, color="grey", alpha=0.2, lw=0)
             panel.set_xscale("symlog", linthresh=1)
             panel.set_xlim(0, float(first["times"][-1]))
-        scores.set_title(f"(a) {title}", fontsize=10)
-        losses.set_title(f"(b) {title}", fontsize=10)
-        top = scores.get_ylim()[1]
-        scores.text(
-            boundary,
-            top,
-            _end_in_words(boundary, spread),
-            va="top",
-            ha="right",
-            fontsize=6,
-        )
+        scores.set_title(f"(a) {title}\n{_end_in_words(boundary, spread)}", fontsize=9)
+        losses.set_title(f"(b) {title}", fontsize=9)
         data[scheme] = _data(trained, first, frozen)
     for panel in axes[-1]:
         panel.set_xlabel("step of gradient descent")
@@ -66,7 +57,7 @@ def draw_figure_1(records: Records) -> tuple["Drawing", dict[str, object]]:
 
 def _end_in_words(end: float, spread: np.ndarray) -> str:
     low, high = spread
-    return f"T1 = {end:.0f}, in 8 of 10 seeds {low:.0f} to {high:.0f} "
+    return f"T1 = {end:.0f}, in 8 of 10 seeds {low:.0f} to {high:.0f}"
 
 
 def _band(records: Records, key: str, *index: int) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +82,9 @@ def _draw_losses(panel: "Axes", record: Record, frozen: Record, all_seeds: Recor
     panel.plot(frozen["times"], frozen["loss"], color=PALETTE[5], lw=5, label="attention frozen")
     panel.plot(record["times"], record["loss"], color="black", lw=1.4, label="all samples")
     for index, name in enumerate(TYPES):
-        (line,) = panel.plot(record["times"], record["loss_by_type"][:, index], lw=1.2, label=name)
+        (line,) = panel.plot(
+            record["times"], record["loss_by_type"][:, index], lw=1.2, label=lettered(name)
+        )
         band = _band(all_seeds, "loss_by_type", index)
         panel.fill_between(record["times"], *band, color=line.get_color(), alpha=0.15, lw=0)
     panel.set_yscale("log")

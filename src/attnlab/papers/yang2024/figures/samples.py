@@ -10,6 +10,7 @@ from attnlab.papers.yang2024.theory.asymptote import (
     samples_for_seen_words,
     samples_for_unseen_words,
 )
+from attnlab.plotting import legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -51,12 +52,12 @@ def draw_test_loss(records: Records) -> tuple["Drawing", dict[str, object]]:
     )
     losses.set(xscale="log", yscale="log", xlabel="n", ylabel="test loss at training loss 1e-6")
     losses.set_title("test loss when training has ended", fontsize=10)
-    losses.legend(fontsize=7)
+    legend_below(drawing, *losses.get_legend_handles_labels(), columns=7)
     margins.axhline(0, color="grey", lw=1)
     margins.axvline(3, color="grey", lw=1, ls=":")
     margins.plot([], [], "ko-", ms=3, lw=1, label="random words never seen")
     margins.plot([], [], "ks--", ms=3, lw=1, label="the worst words of training")
-    margins.set(xscale="log", xlabel="n / (L + 1)", ylabel="slope of the smallest margin in log t")
+    margins.set(xscale="log", xlabel="n / (L + 1)", ylabel="slope of the least margin in log t")
     margins.set_title("whether margins of new samples grow", fontsize=10)
     margins.legend(fontsize=7)
     return drawing, data

@@ -37,7 +37,7 @@ def draw_scaling(records: Records) -> tuple["Drawing", dict[str, object]]:
         levels = np.unique(widths)
         groups = [values[widths == m] for m in levels]
         label = f"{name}: {fit.exponent:.2f} [{fit.low:.2f}, {fit.high:.2f}]"
-        style = {"marker": "osD^vPX"[place], "ms": 3.5, "lw": 1}
+        style = {"marker": "osD^vPX"[place], "ms": 3.5, "lw": 3.0 if place in (0, 5) else 1.0}
         told = level_band(plain, levels, groups, label, **style)
         unit = float(np.median(groups[0])) * levels[0] ** -stated
         relative = [g * m**-stated / unit for g, m in zip(groups, levels, strict=True)]
