@@ -8,10 +8,11 @@ that differ in one choice and are decided oppositely are run again on fresh seed
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from attnlab import cells
-from attnlab.claims import Claim, Effect, Kind, Outcome, Tally, UniverseOutcome
-from attnlab.core import BadInput, Records, Scale
+from attnlab.claims import Claim, Effect, Kind, Outcome, Part, Tally, UniverseOutcome
+from attnlab.core import BadInput, Record, Records, Scale
 from attnlab.evidence import court
 from attnlab.evidence.statement import decisive_parts
 from attnlab.evidence.universes import (
@@ -67,7 +68,7 @@ def factors_of(claim: Claim, request: Request) -> tuple[Factor, ...]:
     """The choices that the paper leaves open in the claim's studies.
 
     A setting that the design itself varies (or searches over) is no factor, nor is one that the
-    user has set or that changes nothing there, and a value that some cell refuses is no level.
+    user has set or that changes nothing there. A value that the claim does not admit is no level.
     """
     designs = _designs(claim, request)
     deciding = _deciding(claim, designs)
@@ -78,12 +79,15 @@ def factors_of(claim: Claim, request: Request) -> tuple[Factor, ...]:
         for field in dataclasses.fields(registry.study(name).settings):
             if field.metadata["alternatives"] and field.name not in taken:
                 open_choices.setdefault(field.name, field)
-    found = (_factor(field, deciding, designs) for field in open_choices.values())
+    found = (_factor(claim, field, deciding, designs) for field in open_choices.values())
     return tuple(factor for factor in found if factor is not None)
 
 
 def _factor(
-    field: "dataclasses.Field[cells.SettingValue]", deciding: Designs, designs: Designs
+    claim: Claim,
+    field: "dataclasses.Field[cells.SettingValue]",
+    deciding: Designs,
+    designs: Designs,
 ) -> Factor | None:
     having = {
         name: own
@@ -104,15 +108,15 @@ def _factor(
     if field.metadata["origin"] == "paper" and designed == field.default:
         return None
     alternatives = field.metadata["alternatives"]
-    others = [v for v in alternatives if v != designed and _runs({field.name: v}, designs)]
+    others = [v for v in alternatives if v != designed and _admits(claim, {field.name: v}, designs)]
     return Factor(field.name, designed, tuple(others), alternatives) if others else None
 
 
 def universes_of(claim: Claim, request: Request, count: int) -> tuple[Universe, ...]:
-    """The universes of a claim; those that some cell refuses as a combination are left out."""
+    """The universes of a claim; combinations that it does not admit are left out."""
     designs = _designs(claim, request)
     found = sample(factors_of(claim, request), 2 * count)
-    return tuple([u for u in found if _runs(u.changes, designs)][:count])
+    return tuple(islice((u for u in found if _admits(claim, u.changes, designs)), count))
 
 
 def _designs(claim: Claim, request: Request) -> Designs:
@@ -130,15 +134,36 @@ def _deciding(claim: Claim, designs: Designs) -> Designs:
     }
 
 
-def _runs(changes: Mapping[str, cells.SettingValue], designs: Designs) -> bool:
-    """Whether every cell takes the changes."""
+def _admits(claim: Claim, changes: Mapping[str, cells.SettingValue], designs: Designs) -> bool:
+    """Whether the claim can be judged with the changes.
+
+    Every cell takes them, no part that decides loses all of its cells, and a hypothesis that the
+    design meets is still met (figures are not held to any).
+    """
     try:
-        for study, own in designs.items():
-            for cell in own:
-                registry.study(study).resolve(cells.override(cell, changes))
+        changed = {
+            name: tuple(registry.study(name).resolve(cells.override(c, changes)) for c in own)
+            for name, own in designs.items()
+        }
     except BadInput:
         return False
-    return True
+    if any(_looked_at(p, designs) and not _looked_at(p, changed) for p in decisive_parts(claim)):
+        return False
+    return claim.kind == "figure" or _unmet(claim, changed) <= _unmet(claim, designs)
+
+
+def _looked_at(part: Part, designs: Designs) -> bool:
+    return any(part.cells(cell) for name in part.studies for cell in designs.get(name, ()))
+
+
+def _unmet(claim: Claim, designs: Designs) -> set[str]:
+    """Hypotheses not met by the settings alone; one that rests on what runs find is not known."""
+    deciding = _deciding(claim, designs)
+    records = Records(Record(name, cell, 0, {}) for name, own in deciding.items() for cell in own)
+    try:
+        return {row.name for row in claim.hypotheses(records) if row.met is False}
+    except (ArithmeticError, ValueError, LookupError):
+        return set()
 
 
 def carried(claim: Claim, request: Request, ledger: Ledger) -> int:

@@ -53,6 +53,29 @@ def test_the_odds_of_the_two_classes_multiply_to_the_ratio_of_fractions_squared(
         np.testing.assert_allclose(odds[0] * odds[1], 100.0)
 
 
+@pytest.mark.parametrize("size", [0.3, 1.0, 3.0])
+def test_no_keys_and_queries_pass_the_ceilings(size):
+    """Softmax over the tokens of one sample a class, from random W_K and W_Q."""
+    rng = np.random.default_rng(int(10 * size))
+    cell = TrainingSettings(alpha_star=0.4, alpha_sharp=0.1, L=20, M=4, d=6)
+    mu = np.linalg.qr(rng.normal(size=(6, 6)))[0][:4]
+    for _ in range(20):
+        W_K, W_Q = (size * rng.normal(size=(5, 6)) for _ in range(2))
+        means, least, odds = [], 1.0, []
+        for y, counts in enumerate(cell.counts()):
+            kinds = np.repeat(np.arange(4), counts)
+            X = mu[kinds]
+            weight = np.exp((W_K @ X.T).T @ (W_Q @ X.T))
+            weight /= weight.sum(0)
+            mass, confusion = weight[kinds == y].sum(0), weight[kinds == 1 - y].sum(0)
+            means.append(mass.mean())
+            least = min(least, float(mass.min()))
+            odds.append([(mass / confusion)[kinds == k][0] for k in range(4)])
+        np.testing.assert_allclose(np.prod(odds, axis=0), 16.0)
+        assert np.mean(means) <= attention.mean_ceiling(0.4, 0.1)
+        assert least <= attention.least_ceiling(0.4, 0.1)
+
+
 @pytest.mark.parametrize(("alpha_star", "alpha_sharp"), [(0.5, 0.05), (0.3, 0.2), (0.4, 0.1)])
 def test_no_scores_pass_the_ceiling_and_some_reach_it(alpha_star, alpha_sharp):
     cell = TrainingSettings(alpha_star=alpha_star, alpha_sharp=alpha_sharp, L=100, M=4)

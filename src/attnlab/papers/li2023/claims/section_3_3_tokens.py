@@ -9,6 +9,7 @@ from attnlab.evidence.statement import AS_STATED, statement
 from attnlab.papers.li2023.claims.common import FROZEN, theorem_hypotheses
 from attnlab.papers.li2023.scalars import attention
 from attnlab.papers.li2023.scalars.attention import LARGE_C, OVER_CEILING, START_OVER_CEILING
+from attnlab.papers.li2023.theory.conditions import first_model
 
 FLOOR = 1e-6
 """Test losses below this count as this: a ratio of zeros says nothing."""
@@ -89,6 +90,7 @@ REMARK_2 = statement(
         "iterations": lambda cell, rng: 200 * FACTOR[cell.selector] * np.exp(0.02 * rng.normal()),
         "test_loss": lambda cell, rng: 0.02 * FACTOR[cell.selector] * np.exp(0.02 * rng.normal()),
     },
+    hypotheses=lambda records: first_model(r.cell for r in records),
     notes="Erratum: insight P3 says that removing irrelevant tokens reduces alpha_*; it raises it. "
           "Fewer samples are seen here as a smaller loss at the same N. Kept tokens keep the "
           "output weights of their first places, a choice of ours that costs samples (figure 5). "

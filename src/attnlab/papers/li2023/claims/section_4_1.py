@@ -39,18 +39,6 @@ ONLY_ALPHA = "ours: (10) and figure 1a have alpha_* alone"
 INFERRED = "The figure's settings are lost in our text: inferred."
 
 
-def plain(cell) -> bool:
-    """The paper's first errors, as errors, and our step size."""
-    first = cell.sigma == 0.1 and cell.delta == 0.2 and cell.sigma_as == "error"
-    return first and cell.eta == 0.5
-
-
-def plainly(path):
-    """A path, with the cells and its name, at these errors and step size."""
-    cells, name = path
-    return lambda cell: plain(cell) and cells(cell), name
-
-
 ADVANTAGE = Fixture(records=lambda: Records(
     record
     for study, kind, power in (("figure_1a", "trained", 2), ("figure_3", "frozen", 4))
@@ -166,12 +154,12 @@ FIGURE_2 = statement(
     why="ours, for `linear`: R^2 of at least .95, an intercept allowed",
     parts=(
         *(
-            Part(f"line, {name}", "figure_2", ITERATIONS, LINE, name, *plainly(path))
+            Part(f"line, {name}", "figure_2", ITERATIONS, LINE, name, *path)
             for name, path in (("paper's slice", ON_SLICE), ("constant ratio", AT_RATIO),
                                ("no confusion", ALONE))
         ),
         Part("exponent in the gap", "figure_2", ITERATIONS, Power(INVERSE_GAP, 1.0, tolerance=0.2),
-             "in the gap", *plainly(ON_SLICE)),
+             "in the gap", *ON_SLICE),
     ),
     readings=(
         Reading("paper's slice", "section 4.1's fixed non-discriminative fraction, kept"),

@@ -103,29 +103,37 @@ def noises(levels: Sequence[float]) -> tuple[TrainingSettings, ...]:
 
 # --- figure 2 ---------------------------------------------------------------------------------
 
-TIMES = replace(MAP, N=128, eta=0.5, steps=6000)
+TIMES = replace(MAP, N=128, eta=0.5)
+REST = replace(TIMES, confusion="constant_ratio", alpha_star=0.3)
+"""Where the rest of (11) is varied. Each of its parts has a study of its own, so that a universe
+may take another step size or reading of sigma for all cells of one."""
 
 
 def times(
-    shares: Sequence[float],
-    ratios: Sequence[float],
-    alone: Sequence[float],
-    sigmas: Sequence[float],
-    deltas: Sequence[float],
+    shares: Sequence[float], ratios: Sequence[float], alone: Sequence[float]
 ) -> tuple[TrainingSettings, ...]:
-    """Cells over the fractions, and over step size and first errors at a constant ratio."""
-    ratio = replace(TIMES, confusion="constant_ratio", alpha_star=0.3)
+    """Cells over the fractions: the paper's slice, a constant ratio, no confusion tokens."""
     cells = [replace(TIMES, confusion="paper_slice", alpha_star=a) for a in shares]
-    cells += [replace(ratio, alpha_star=a) for a in ratios]
-    cells += [replace(TIMES, alpha_star=a, alpha_sharp=0.0) for a in alone]
-    cells += [replace(ratio, eta=eta) for eta in (0.125, 0.25, 0.5, 1.0)]
-    cells += [
-        replace(ratio, sigma=sigma, sigma_as=reading)  # pyright: ignore[reportArgumentType]
-        for reading in ("error", *READINGS)
+    cells += [replace(TIMES, confusion="constant_ratio", alpha_star=a) for a in ratios]
+    return (*cells, *(replace(TIMES, alpha_star=a, alpha_sharp=0.0) for a in alone))
+
+
+STEP_SIZES = tuple(replace(REST, eta=eta) for eta in (0.125, 0.25, 0.5, 1.0))
+
+
+def first_errors(sigmas: Sequence[float], deltas: Sequence[float]) -> tuple[TrainingSettings, ...]:
+    """Cells over the first values' error, and over that of keys and queries."""
+    over_sigma = (replace(REST, sigma=sigma) for sigma in sigmas)
+    return (REST, *over_sigma, *(replace(REST, delta=delta) for delta in deltas))
+
+
+def error_readings(sigmas: Sequence[float]) -> tuple[TrainingSettings, ...]:
+    """Cells over sigma as the worst error, and as a scale."""
+    return tuple(
+        replace(REST, sigma=sigma, sigma_as=reading)  # pyright: ignore[reportArgumentType]
+        for reading in READINGS
         for sigma in sigmas
-    ]
-    cells += [replace(ratio, delta=delta) for delta in deltas]
-    return tuple(dict.fromkeys(cells))
+    )
 
 
 # --- the dynamics -----------------------------------------------------------------------------

@@ -105,35 +105,41 @@ STUDIES = (
     ),
     _study(
         "figure_2",
-        "iterations until the training loss is zero, over fractions, step size and first errors",
+        "iterations until the training loss is zero, over fractions",
+        Design(designs.times(designs.SLICE, (0.2, 0.3, 0.4, 0.5), (0.2, 0.3, 0.5)), 2, 1),
+        Design(designs.times(designs.SLICE, designs.RATIO, (0.15, 0.2, 0.3, 0.4, 0.5)), 4, 2),
         Design(
             designs.times(
-                designs.SLICE, (0.2, 0.3, 0.4, 0.5), (0.2, 0.3, 0.5), (0.05, 0.3), (0.04, 0.4)
-            ),
-            2,
-            1,
-        ),
-        Design(
-            designs.times(
-                designs.SLICE,
-                designs.RATIO,
-                (0.15, 0.2, 0.3, 0.4, 0.5),
-                (0.05, 0.2, 0.35),
-                (0.04, 0.12, 0.3, 0.4),
-            ),
-            4,
-            2,
-        ),
-        Design(
-            designs.times(
-                designs.PAPER_SLICE,
-                designs.PAPER_RATIO,
-                (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
-                (0.05, 0.15, 0.2, 0.25, 0.3, 0.35),
-                (0.04, 0.08, 0.16, 0.24, 0.32, 0.4),
+                designs.PAPER_SLICE, designs.PAPER_RATIO, (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
             ),
             20,
         ),
+    ),
+    _study(
+        "step_sizes",
+        "the same over the step size, at a constant ratio",
+        Design(designs.STEP_SIZES, 2, 1),
+        Design(designs.STEP_SIZES, 4, 2),
+        Design(designs.STEP_SIZES, 20),
+    ),
+    _study(
+        "first_errors",
+        "the same over the errors sigma and delta of the first model",
+        Design(designs.first_errors((0.05, 0.3), (0.04, 0.4)), 2, 1),
+        Design(designs.first_errors((0.05, 0.2, 0.35), (0.04, 0.12, 0.3, 0.4)), 4, 2),
+        Design(
+            designs.first_errors(
+                (0.05, 0.15, 0.2, 0.25, 0.3, 0.35), (0.04, 0.08, 0.16, 0.24, 0.32, 0.4)
+            ),
+            20,
+        ),
+    ),
+    _study(
+        "error_readings",
+        "the same over sigma as the worst error, and as the scale of the values",
+        Design(designs.error_readings((0.05, 0.3)), 2, 1),
+        Design(designs.error_readings((0.05, 0.2, 0.35)), 4, 2),
+        Design(designs.error_readings((0.05, 0.15, 0.2, 0.25, 0.3, 0.35)), 20),
     ),
     _study(
         "certificate",

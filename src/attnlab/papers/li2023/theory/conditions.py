@@ -22,6 +22,9 @@ LARGEST_EPS_S = 0.5
 KAPPA = math.sqrt(2)
 """The distance of two orthonormal patterns."""
 
+UNIT_SIGMA = 0.1
+"""The sigma at which values that it scales have unit norm: figure 1(a)'s."""
+
 _Number = Callable[[TrainingSettings], float]
 
 
@@ -70,6 +73,47 @@ def noise_quantile(cell, probability: float = 0.99) -> float:
     from scipy.stats import chi2
 
     return cell.c0 * math.sqrt(float(chi2.ppf(probability, cell.d)))
+
+
+@dataclass(frozen=True)
+class FirstMap:
+    """One of the first maps W_V, W_K, W_Q against its orthonormal features."""
+
+    error: float
+    """The largest distance of a pattern's image from its feature."""
+    norm: float
+    """The operator norm; of independent errors the root mean square length, which is below it."""
+    length: float
+    """The root mean square length of a pattern's image."""
+
+
+def first_maps(cell: TrainingSettings) -> dict[str, FirstMap]:
+    r"""The first maps of a cell by what sigma is (`models.shallow_vit_initialisation`).
+
+    An error is a rotation: it changes no length. The worst one draws two features together and
+    shortens the queries. Independent errors give lengths of $\sqrt{1+\epsilon^2}$. As a scale
+    sigma is no error but the size of the values, and so are both in the printed maps.
+    """
+    errors = {"W_V": cell.sigma, "W_K": cell.delta, "W_Q": cell.delta}
+    if cell.initial == "printed":
+        return {name: _scaled((error / cell.c0) ** 2) for name, error in errors.items()}
+    if cell.sigma_as == "free":
+        lengths = {name: math.sqrt(1 + error**2) for name, error in errors.items()}
+        return {name: FirstMap(errors[name], x, x) for name, x in lengths.items()}
+    if cell.sigma_as == "worst":
+        found = {
+            name: FirstMap(error, 1.0, math.sqrt(1 - 2 * error * (math.sqrt(2) - error) / cell.M))
+            for name, error in errors.items()
+        }
+        return found | {"W_Q": FirstMap(cell.delta, 1 - cell.delta, 1 - cell.delta)}
+    found = {name: FirstMap(error, 1.0, 1.0) for name, error in errors.items()}
+    scale = _scaled((cell.sigma / UNIT_SIGMA) ** 2)
+    return found | ({"W_V": scale} if cell.sigma_as == "scale" else {})
+
+
+def _scaled(size: float) -> FirstMap:
+    """A multiple of an isometry."""
+    return FirstMap(abs(size - 1), size, size)
 
 
 def least_relevant_fraction(s: TheoremSizes, eps_S: float = LARGEST_EPS_S) -> float:
@@ -138,10 +182,6 @@ def hypotheses(cells: Iterable[TrainingSettings], *, with_8: bool = True) -> tup
     """The hypotheses of Theorem 1, each at the cell that is worst for it."""
     cells = list(dict.fromkeys(cells))
 
-    def at_most(name: str, value: _Number, bound: _Number, constant: ConstantKind = "given"):
-        worst = max(cells, key=lambda c: value(c) - bound(c))
-        return Hypothesis(name, value(worst), bound(worst), "<=", constant)
-
     def at_least(name: str, value: _Number, bound: _Number, constant: ConstantKind = "given"):
         worst = min(cells, key=lambda c: value(c) - bound(c))
         return Hypothesis(name, value(worst), bound(worst), ">=", constant)
@@ -149,20 +189,41 @@ def hypotheses(cells: Iterable[TrainingSettings], *, with_8: bool = True) -> tup
     def of(formula: Callable[[TheoremSizes], float]) -> _Number:
         return lambda cell: formula(sizes_of(cell))
 
-    rows = [
-        at_most("(5) tau <= kappa/4, .99 quantile", noise_quantile, lambda _: KAPPA / 4),
-        at_most("tau <= min(sigma, delta)", token_noise, lambda c: min(c.sigma, c.delta)),
-        at_most("delta <= 1/2", lambda c: c.delta, lambda _: 0.5),
-        at_most("sigma = O(1/M)", lambda c: c.sigma, lambda c: 1 / c.M, "unknown"),
+    enough = at_least("(8) with eps_S = 1/2", lambda c: c.alpha_star, of(least_relevant_fraction))
+    return (
+        *((enough,) if with_8 else ()),
+        *first_model(cells),
+        _at_most(cells, "(5) tau <= kappa/4, .99 quantile", noise_quantile, lambda _: KAPPA / 4),
+        _at_most(cells, "tau <= min(sigma, delta)", token_noise, lambda c: min(c.sigma, c.delta)),
+        _at_most(cells, "delta <= 1/2", lambda c: c.delta, lambda _: 0.5),
+        _at_most(cells, "sigma = O(1/M)", lambda c: c.sigma, lambda c: 1 / c.M, "unknown"),
         at_least("(9) batch size", lambda c: c.B, of(least_batch), "unknown"),
         at_least("(10) samples", lambda c: c.N, of(least_samples), "unknown"),
         at_least("width: m >= M^2 log N", lambda c: c.m, of(_least_width), "unknown"),
         room_for_patterns(cells),
-    ]
-    if with_8:
-        rows.insert(0, at_least("(8) with eps_S = 1/2", lambda c: c.alpha_star,
-                                of(least_relevant_fraction)))  # fmt: skip
-    return tuple(rows)
+    )
+
+
+def first_model(cells: Iterable[TrainingSettings]) -> tuple[Hypothesis, ...]:
+    """Assumption 1 at the cells that are worst for it."""
+    cells = list(dict.fromkeys(cells))
+    return (
+        _at_most(cells, "Assumption 1: error of the first values",
+                 lambda c: first_maps(c)["W_V"].error, lambda c: c.sigma),
+        _at_most(cells, "Assumption 1: norms of the first maps",
+                 lambda c: max(W.norm for W in first_maps(c).values()), lambda _: 1.0),
+    )  # fmt: skip
+
+
+def _at_most(
+    cells: list[TrainingSettings],
+    name: str,
+    value: _Number,
+    bound: _Number,
+    constant: ConstantKind = "given",
+) -> Hypothesis:
+    worst = max(cells, key=lambda c: value(c) - bound(c))
+    return Hypothesis(name, value(worst), bound(worst), "<=", constant)
 
 
 def room_for_patterns(cells: Iterable[TrainingSettings]) -> Hypothesis:
