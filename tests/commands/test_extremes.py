@@ -122,6 +122,13 @@ def test_marks_in_a_ledger_are_printed_as_they_are(attnlab, copied):
     assert "[/b]" in attnlab("ledger", copied, "--failures").out
 
 
+@pytest.mark.parametrize("cell", ["[]", "{}", "words", "[" * 5000])
+def test_a_profile_of_crafted_rows_is_printed_as_they_are(attnlab, copied, cell):
+    changed(copied, "UPDATE record SET study = '[/b]x', cell = ? WHERE rowid = 1", cell)
+    changed(copied, "UPDATE record SET cell = ? WHERE rowid = 2", cell)
+    assert "[/b]x #1" in attnlab("profile", copied).out
+
+
 @pytest.mark.parametrize(
     ("command", "study"),
     [("check toy.lemma_1", "toy.descent"), ("run toy.figure_1", "toy.descent")],

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 import msgspec
+from rich.markup import escape
 from rich.table import Table
 
 from attnlab import cells
@@ -106,14 +107,14 @@ def tables(found: Profile) -> list[Table]:
         total.preparing += times.preparing
     stages = Table("stage of the last reproduce", "seconds")
     for name, seconds in found.stages.items():
-        stages.add_row(name, f"{seconds:.1f}")
+        stages.add_row(escape(name), f"{seconds:.1f}")
     studies = _table("study", "programs")
     for name, times in found.studies.items():
-        studies.add_row(name, str(found.programs_of[name]), *_numbers(times))
+        studies.add_row(escape(name), str(found.programs_of[name]), *_numbers(times))
     studies.add_row("all", str(sum(found.programs_of.values())), *_numbers(total), style="bold")
     programs = _table(f"the {SLOWEST} programs that took longest to prepare")
     for name, times in list(found.programs.items())[:SLOWEST]:
-        programs.add_row(name, *_numbers(times))
+        programs.add_row(escape(name), *_numbers(times))
     return [*([stages] if found.stages else []), studies, programs]
 
 
@@ -138,5 +139,6 @@ def _program(run: Timed) -> object:
     try:
         study = registry.study(run.study)
         return study.program(cells.from_dict(study.settings, json.loads(run.cell)))
-    except (BadInput, LookupError, TypeError, ValueError):  # a stale row's settings may be gone
+    except (BadInput, LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        # A stale row's settings may be gone, and a crafted row's text be anything.
         return run.cell

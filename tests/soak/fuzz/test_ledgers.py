@@ -29,6 +29,8 @@ READING = (
     ["ledger", "damaged", "--json", "-"],
     ["ledger", "damaged", "--failures"],
     ["ledger", "damaged", "--failures", "--json", "-"],
+    ["profile", "damaged"],
+    ["profile", "damaged", "--json", "-"],
     ["diff", "damaged", "whole"],
     ["diff", "whole", "damaged"],
 )
