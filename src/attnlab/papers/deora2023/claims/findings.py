@@ -144,6 +144,7 @@ LOSS_OVER_HEADS = statement(
 CONVEXITY = statement(
     "deora2023.convexity", "finding", title="Weak convexity over the number of heads",
     source=Source("3", "Corollary 1 (3)"), stated="at most of order H^-1/2; ours: exponent -1/2",
+    headline="The loss over H heads: -lambda_min/L goes like H^{value} {interval} along training.",
     statement="The largest -lambda_min/L along training falls like 1/sqrt(H).",
     measured="Its exponent in H, from 10 heads on, along training and at the start.",
     why="Ours: told to 0.1 and 0.05; 1/H and H^-1/4 are 0.5 and 0.25 away.",

@@ -20,6 +20,8 @@ LEMMA_3 = statement(
               "neurons, eps_m being what the width condition allows at least, M sqrt(log N / m).",
     source=Source("F", "Lemma 3, (208), (209)"),
     stated="at least (m/M)(1 - eps_m - (sigma + tau) M/pi)",
+    headline="Lucky neurons at the start over the stated number: {parts[literal]} by Definition 2, "
+    "{parts[proof]} by its proof's reading.",
     measured="Lucky neurons in W_O(0), the smaller class, over the bound.",
     parts=(
         Part("literal", "dynamics", neurons.lucky_over_bound("literal", EMPTY), AtLeast(1.0),

@@ -26,6 +26,8 @@ PROPOSITION_2 = statement(
               "a large C, at the rate O(1/t), for all queries and samples.",
     source=Source("3.3", "Proposition 2, (15)"),
     stated="1 - eta^C with a large C for all l and n, at the rate 1/t",
+    headline="The smallest mass of any query and sample is 1 - eta^C with C = "
+    "{parts[all queries and samples]}; stated: a large C for all.",
     measured="C of the smallest mass of any query and sample at the end of training; the mean mass "
              "over its ceiling; the rate at which the mean nears the ceiling over the last half of "
              "the recorded steps.",
