@@ -6,9 +6,12 @@ from attnlab.evidence.laws import Power
 from attnlab.papers.yang2024.scalars.common import sizes_of
 from attnlab.papers.yang2024.theory.conditions import assumption_2_3, condition_1
 
+SMALL_SET = {"n": 24, "L": 4, "m1": 64}
+"""Where only whether a control bites is asked, its runs stay small; m goes over its widths."""
 SHUFFLED = Control(
-    "shuffled labels", "the labels are permuted over the samples", changes={"labels": "shuffled"}
-)
+    "shuffled labels", "the labels are permuted over the samples (n = 24, L = 4, m1 = 64)",
+    changes={"labels": "shuffled", **SMALL_SET},
+)  # fmt: skip
 FROZEN = Control(
     "frozen attention", "keys and queries are not trained", changes={"attention": "frozen"}
 )

@@ -10,8 +10,8 @@ from attnlab.papers.yang2024.claims.paths import AT
 POSITIVE = 1e-300
 """Above zero, so that a sign is a bound."""
 COUPLED_SIZES = (
-    "m from 2^10 to 2^17 with L = 4, 5, 6, n = 24, 48, 84 and m1 = 64, 80, 98, each to a loss of "
-    "1/m"
+    "m from 2^10 to 2^17 with L = 4, 5, n = 24, 48 and m1 = 64, 80 (scale paper: to 6, 84 and 98), "
+    "each to a loss of 1/m"
 )
 DRAWN = (
     "Gradient flow from drawn weights at sizes coupled to m as far as they fit (" + COUPLED_SIZES

@@ -43,7 +43,8 @@ THEOREM_3_2 = statement("yang2024.theorem_3_2", "scaling",
          w.grows("its beginning times s1^2 m m1, drawn", s.START_IN_RHO),
          replace(_FIRST, name="all parts at the first T1", reading=FIRST))),
     controls=(Control("frozen attention", "keys and queries are not trained",
-            p.named("a long range", "k = 2"), changes={"attention": "frozen"}),
+            p.named("a long range", "k = 2"),
+            changes={"attention": "frozen", **common.SMALL_SET}),
         replace(SHUFFLED, part="a long range, drawn"),
         Control("as printed", "an upper bound on -G(mu_3), read as G(mu_3) > 0",
             p.named("a long range", "k = 2"), scalar=s.duration(common_output=1))),
@@ -53,7 +54,7 @@ THEOREM_3_2 = statement("yang2024.theorem_3_2", "scaling",
     "the next item need it from below, which is what is checked. At the first T1 a sample with one "
     "signal is only just correct, and its own random words are part of that: without them it comes "
     "later, by a factor that falls to 1 along the path. The formal Theorem E.28 has margins of "
-    "order 1 at T1, which the first T1 has not. Drawn, at n to 84, the "
+    "order 1 at T1, which the first T1 has not. Drawn, at n to 48, the "
     "range begins after twice the limit's tau_1 in most runs: some C_T1 is asked for, and looked "
     "at as not growing (set after that was seen).",
 )  # fmt: skip

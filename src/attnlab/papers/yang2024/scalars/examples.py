@@ -118,6 +118,39 @@ def rho_series() -> Values:
     }
 
 
+def balance() -> Values:
+    """A second phase whose displays leave out log^-3 m and whose types 2 and 3 draw together."""
+    shares = np.array([3, 1, 1, 1]) / 6
+    g = np.tile([0.14, 0.3, 0.3, 0.006], (4, 1))
+    g[:, 1] *= [1.1, 1.08, 1.06, 1.04]
+    sums = (g * shares).T
+    rates = np.array([
+        sums[0] - sums[1], sums[0] - sums[2], sums[0] - sums[1] - sums[2] - sums[3]
+    ]).T  # fmt: skip
+
+    def left_out(cell: Cell, random: np.random.Generator) -> float:
+        return np.log(cell.m) ** -3 * _spread(random) * sums.sum(axis=0).max()
+
+    return {
+        "times": lambda cell, _: np.arange(4.0) / cell.m,
+        "loss": np.ones(4),
+        "phase_2_begin": lambda cell, _: 0.5 / cell.m,
+        "phase_2_begin_at_1/m": lambda cell, _: 0.5 / cell.m,
+        "type_counts": lambda cell, _: cell.n * shares,
+        "rho": lambda cell, _: np.full(4, float(cell.m)),
+        "gradient_by_type": g,
+        "curvature_by_type": g * (1 - g),
+        # A tenth above and below the mean.
+        "smallest_margin_by_type": np.log(1 / (1.1 * g) - 1),
+        "gradient_spread_by_type": np.full((4, 4), 1.21),
+        "signal_rates": lambda cell, random: cell.m * (rates + 0.01 * left_out(cell, random)),
+        "largest_random_rate": lambda cell, random: np.full(
+            4, cell.m * left_out(cell, random) / cell.L
+        ),
+        "attention_part": np.zeros(4),
+    }
+
+
 def loss_curve() -> Values:
     """A loss that falls like 1/t, whatever the attention."""
     times = np.r_[0, np.geomspace(1e-2, 1e8, 200)]

@@ -4,6 +4,8 @@ from attnlab.core import Study
 from attnlab.papers.yang2024.studies import (
     classes,
     combinations,
+    heads,
+    neuron_terms,
     paths,
     plain,
     training,
@@ -33,4 +35,6 @@ STUDIES: tuple[Study, ...] = (
     plain.PRODUCTS,
     plain.DERIVATIVE,
     plain.SUMS,
+    neuron_terms.NEURON_TERMS,
+    heads.HEADS,
 )

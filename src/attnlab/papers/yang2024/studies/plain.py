@@ -10,21 +10,28 @@ from attnlab.papers.yang2024.settings.plain import (
 PLAIN = "attnlab.papers.yang2024.runs.plain"
 
 
-def _products(*widths: int) -> tuple[ProductSettings, ...]:
-    return tuple(ProductSettings(m=m) for m in widths)
+COUPLED = (
+    (24, 4, 2**9, 31), (24, 4, 2**10, 34), (36, 4, 2**11, 37), (36, 5, 2**12, 41),
+    (48, 5, 2**13, 44), (60, 5, 2**14, 47),
+)  # fmt: skip
+"""n, L, m, m1: L near log m / 2, n near L^2 log m / 4, m1 near 5 log m, as Condition 1 has it."""
+
+
+def _products(count: int) -> tuple[ProductSettings, ...]:
+    return tuple(ProductSettings(n=n, L=L, m=m, m1=m1) for n, L, m, m1 in COUPLED[:count])
 
 
 PRODUCTS = Study(
     id="yang2024.products",
-    summary="products of three and more drawn weights at the start, over m",
+    summary="products of three and more drawn weights at the start, at sizes coupled to m",
     settings=ProductSettings,
     run=f"{PLAIN}:draw_products",
     designs={
-        "smoke": Design(_products(512, 1024, 2048, 4096), 12),
-        "quick": Design(_products(512, 1024, 2048, 4096, 8192, 16384), 12, 6),
-        "paper": Design(_products(512, 1024, 2048, 4096, 8192, 16384), 60),
+        "smoke": Design(_products(4), 12),
+        "quick": Design(_products(6), 12, 6),
+        "paper": Design(_products(6), 60),
     },
-    cost=lambda cell: 0.01 + 1e-6 * cell.m,
+    cost=lambda cell: 0.01 + 1.5e-5 * cell.m,
 )
 
 _LENGTHS = (DerivativeSettings(), DerivativeSettings(L=60))
