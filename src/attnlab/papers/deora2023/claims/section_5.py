@@ -187,8 +187,8 @@ MARGIN_ORDER = statement(
     "deora2023.margin_order", "bound", title="The order of the margins",
     source=Source("5.3", "after equation 11; section 7"),
     stated="gamma_attn >= gamma_* >= gamma_lin",
-    headline="gamma_attn - gamma_* is as low as {parts[attention above]}, by a second route {route}; "
-        "stated: {stated}.",
+    headline="gamma_attn - gamma_* is as low as {parts[attention above]}, by a second route "
+        "{route}; stated: {stated}.",
     statement="gamma_attn (for eps to 0) is at least gamma_*, which is at least gamma_lin.",
     measured="The formulas at P = 0 for T = 10, M = 4, Z_mu = Z_nu = 0.02, S from 0.5 to 4, zeta "
         "from 0.1 to 0.9: both differences.",

@@ -109,8 +109,8 @@ COROLLARY_D5 = statement(
               "sqrt((m/L) log(m1 n L/delta)).",
     source=Source("D", "Corollary D.5", 22),
     stated="at most s0 s1 sqrt((m/L) log(m1 n L/delta)), with probability 1 - delta",
-    headline="The printed bound at the start holds in {parts[as printed]} of the draws, with the two "
-             "factors that it lacks in {parts[with both factors]}.",
+    headline="The printed bound at the start holds in {parts[as printed]} of the draws, with the "
+             "two factors that it lacks in {parts[with both factors]}.",
     measured=MEASURED, why=WHY,
     parts=(
         Part("as printed", "initial", initial.D5_PRINTED, within(), reading="as printed"),
