@@ -1,6 +1,7 @@
 """One run that the page's slider moves through: maps, points, bars and curves, moment by moment."""
 
 import base64
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -93,14 +94,15 @@ def film(shown: Mapping[str, Any], name: str, moments: int = 5) -> "Drawing":
         panel.imshow(picture[k], vmin=low, vmax=high, cmap="cividis")
         panel.set_title(f"{shown['time']} {_round(times[k])}", fontsize=8)
         panel.set(xticks=[], yticks=[])
-    panels[0].set_ylabel(name)
+    panels[0].set_ylabel(textwrap.fill(name, 24), fontsize=8)
     for panel, part in zip(panels[len(chosen) :], curves, strict=True):
         widths = nested(len(part["series"]), 3.5, 1.2)
         for (label, series), width in zip(part["series"].items(), widths, strict=True):
             panel.plot(times, series, lw=width, label=label)
         panel.set(xscale="symlog", yscale="log" if part["log"] else "linear", xlabel=shown["time"])
         panel.set_title(part["name"], fontsize=8)
-        panel.legend(fontsize=6)
+        if len(part["series"]) > 1:
+            panel.legend(fontsize=6)
     return drawing
 
 

@@ -70,7 +70,7 @@ def level_band(
 
 def nested(count: int, widest: float = 4.5, thinnest: float = 1.0) -> list[float]:
     """Widths of curves that may lie on each other: the first is seen on both sides of the last."""
-    return [float(w) for w in np.linspace(widest, thinnest, max(count, 1))]
+    return [float(w) for w in np.linspace(widest, thinnest, count)] if count > 1 else [1.5]
 
 
 def columns_of_dots(

@@ -17,7 +17,7 @@ from attnlab.claims import Verdict
 from attnlab.core import BadInput, Figure, Records
 from attnlab.lab.ledger import Ledger
 from attnlab.lab.plan import Request, figure_records
-from attnlab.plotting import finish, repeatable, svg_text
+from attnlab.plotting import Film, finish, repeatable, svg_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +87,8 @@ def draw_records(figure: Figure, request: Request, records: Records, outcome: st
 
 
 def _drawn(figure: Figure, request: Request, records: Records, outcome: str) -> Drawn:
-    seeds = len({record.seed for record in records})
+    # A film is of one run, whatever its study holds.
+    seeds = 1 if isinstance(figure, Film) else len({record.seed for record in records})
     words = {"verdict": outcome.replace("_", " "), "seeds": seeds, "scale": request.scale}
     with repeatable(figure.id):
         picture, data = figure.draw(records)

@@ -15,6 +15,7 @@ SIGNALS = ("μ1", "μ2", "μ3")
 CLASSES = ("μ1", "μ2", "μ3", "r1", "r2", "r3", "r4")
 TYPES = ("both signals", "only μ1", "only μ2", "neither")
 ATTENTION = "attention, query row to key column"
+CHANGE = "change of key-query products by class"
 
 
 def draw_training(records: Records) -> tuple["Drawing", dict[str, object]]:
@@ -30,13 +31,13 @@ def draw_training(records: Records) -> tuple["Drawing", dict[str, object]]:
         run["times"][at],
         frame_map(ATTENTION, run["attention_by_role"][at], ROLES, ROLES),
         frame_map(
-            "change of key-query products by class", coefficients, CLASSES, CLASSES,
+            CHANGE, coefficients, CLASSES, CLASSES,
             (-largest, largest),
         ),
         frame_bars("output G on a signal", SIGNALS, run["signal_outputs"][at]),
         frame_curves("training loss by type", losses),
     )  # fmt: skip
-    return film(shown, ATTENTION), {"seed": run.seed, "frames": shown}
+    return film(shown, CHANGE), {"seed": run.seed, "frames": shown}
 
 
 FRAMES = (
