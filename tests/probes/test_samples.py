@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from attnlab.data.batch import Batch
+from attnlab.data.images import class_batch
+from attnlab.models.deep_vit_model import DeepViT
 from attnlab.models.linear_mlp_model import LinearMLPTransformer
 from attnlab.models.multihead_model import MultiHead
 from attnlab.models.shallow_vit_model import ShallowViT
 from attnlab.probes import samples
 from attnlab.probes.samples import Samples
+from attnlab.training.losses import hinge
 
 N, L, D = 4, 3, 5
 RANDOM = np.random.default_rng(8)
@@ -87,3 +90,40 @@ def test_so_many_samples_that_their_maps_have_room(monkeypatch, name, maps, room
     some = of.some(view)
     assert some.kept.shape == (taken, L)
     np.testing.assert_array_equal(some.tokens, X[:taken])
+
+
+# --- a model with an output a class -------------------------------------------------------------
+
+
+def test_margins_and_losses_of_classes_by_plain_loops():
+    """The own output minus the largest other one, and the cross-entropy."""
+    F = np.array([[2.0, -1.0, 0.5], [0.1, 0.3, -2.0], [0.0, 1.0, 1.5], [-3.0, -2.0, -2.5]])
+    y = [0, 0, 2, 2]
+    for i in range(4):
+        others = [F[i, c] for c in range(3) if c != y[i]]
+        margin = F[i, y[i]] - max(others)
+        entropy = np.log(np.exp(F[i]).sum()) - F[i, y[i]]
+        row, label = jnp.asarray(F[i : i + 1]), jnp.asarray(y[i : i + 1])
+        assert float(samples.margins_of(row, label)[0]) == pytest.approx(margin, rel=1e-12)
+        assert float(samples.losses_of(row, label, hinge(1.0))[0]) == pytest.approx(entropy)
+    signs = jnp.asarray([1, -1])
+    single = jnp.asarray([0.3, 2.0])
+    np.testing.assert_allclose(samples.margins_of(single, signs), [0.3, -2.0])
+    np.testing.assert_allclose(samples.losses_of(single, signs, hinge(1.0)), [0.7, 3.0])
+
+
+def test_a_deep_model_counts_every_block_and_head():
+    model = DeepViT(blocks=3, heads=2, width=4, hidden=4, outputs=3)
+    batch = class_batch(X, [0, 1, 2, 1])
+    weights = model.init(jax.random.key(2), batch, "random")
+    of = Samples(model, batch, weights.fixed)
+    maps = samples.attention(weights.trained, of, batch)
+    np.testing.assert_allclose(maps, model.attention(weights, batch.tokens, batch.kept))
+    assert samples.heads_of(weights.trained, model) == maps.shape[1] == 6
+    np.testing.assert_allclose(samples.head_shares(weights.trained, model), np.full(6, 1 / 6))
+    outputs = samples.outputs(weights.trained, of, batch)
+    np.testing.assert_allclose(outputs, model.apply(weights, batch.tokens, batch.kept))
+    own = [
+        samples.losses_of(outputs[i : i + 1], batch.labels[i : i + 1], of.loss)[0] for i in range(N)
+    ]
+    np.testing.assert_allclose(of.losses(weights.trained, batch), own, rtol=1e-6)

@@ -27,6 +27,7 @@ SHARES = {
     "command lines": 2500,
     "settings": 1500,
     "bounds": 600,
+    "toml": 400,
     "ledger files": 300,
     "rows": 400,
     "forged": 200,
