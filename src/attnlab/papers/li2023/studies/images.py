@@ -27,13 +27,13 @@ CHOSEN = ("oracle", "random", "attention", "value_norm", "gradient", "model")
 
 
 def _cost(cell: ImageSettings) -> float:
-    """Rough seconds of a run on one core, compilation left out; fitted at width 32, unloaded."""
+    """Rough seconds of a run on one core while the other is busy, compilation left out."""
     token = cell.blocks * cell.width * (4 * cell.width + 2 * cell.hidden + 2 * cell.room) * 2
     rows = cell.steps * cell.B * (2 if cell.scoring in ("model", "gradient") else 1)
     rows += (cell.N + cell.test_samples) / 3
     if cell.pretrains:  # an initial model serves the runs of a process, about ten
         rows += PRETRAINING[cell.initial].steps * PRETRAINING[cell.initial].B / 10
-    return 0.1 + 3 * rows * cell.room * token / 6.5e10
+    return 0.1 + 3 * rows * cell.room * token / 4.3e10
 
 
 def _grid(
