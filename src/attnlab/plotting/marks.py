@@ -52,18 +52,17 @@ def level_band(
     take = np.median if middle == "median" else np.mean
     centre = np.array([take(v) for v in values])
     low, high = np.array([np.quantile(v, [0.1, 0.9]) for v in values]).T
-    told = {middle: numbers(centre), "low": numbers(low), "high": numbers(high)}
+    told: dict[str, object] = {middle: numbers(centre), "low": numbers(low), "high": numbers(high)}
     at = np.asarray(x, float)
-    below = centre < floor if floor is not None else np.zeros(len(centre), bool)
-    seen = [v if floor is None else np.maximum(v, floor) for v in (centre, low, high)]
-    (line,) = panel.plot(at, seen[0], label=label, **style)
+    least = -np.inf if floor is None else floor
+    shown, bottom, top = (np.maximum(v, least) for v in (centre, low, high))
+    (line,) = panel.plot(at, shown, label=label, **style)
     if max(map(len, values)) > 1:
-        panel.fill_between(at, *seen[1:], color=line.get_color(), alpha=0.18, lw=0)
+        panel.fill_between(at, bottom, top, color=line.get_color(), alpha=0.18, lw=0)
     explain(line, low=low, high=high, runs=[len(v) for v in values])
+    below = centre < least
     if below.any():
-        marks = panel.plot(
-            at[below], seen[0][below], "v", mfc="white", ms=7, color=line.get_color()
-        )
+        marks = panel.plot(at[below], shown[below], "v", mfc="white", ms=7, color=line.get_color())
         explain(marks[0], note=[f"{v:.3g}, below {floor:g}" for v in centre[below]])
     return told
 

@@ -76,7 +76,7 @@ def draw_convexity(records: Records) -> tuple["Drawing", dict[str, object]]:
         label = f"{name}: {fit.exponent:.3f} [{fit.low:.3f}, {fit.high:.3f}]"
         tint = PALETTE[len(data)]
         values = [part.column(scalar) for part in groups.values()]
-        style = {"ls": "none", "marker": "os"[len(data)], "color": tint}
+        style: dict[str, Any] = {"ls": "none", "marker": "os"[len(data)], "color": tint}
         told = level_band(left, levels, values, label, **style)
         left.plot(levels, fit.constant * levels**fit.exponent, lw=1, ls="--", color=tint)
         data[name] = {

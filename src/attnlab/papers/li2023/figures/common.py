@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def success_map(
 
 
 def success_rates(
-    records: Records, level: Callable[[TrainingSettings], float]
+    records: Records, level: Callable[[Any], float]
 ) -> list[tuple[float, int, float, int]]:
     """Level, N, the share of successes, and of how many trials."""
     groups: dict[tuple[float, int], list[bool]] = {}

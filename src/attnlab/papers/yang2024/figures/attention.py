@@ -25,6 +25,7 @@ FINEST = 1e-6
 def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
     """By how much each quantity changes, in a row over (m, c0) and in one over (m, keys)."""
     drawing, rows = canvas(2, 3, width=3.6, height=3.0)
+    mesh = None
     data: dict[str, object] = {}
     for panels, (axis, label) in zip(
         rows,
@@ -48,6 +49,7 @@ def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
                 axis: numbers(levels),
                 "change": [numbers(row) for row in changes],
             }
+    assert mesh is not None
     bar = drawing.colorbar(mesh, ax=rows, shrink=0.6, extend="min")
     bar.set_ticks(range(-6, 1), labels=[f"$10^{{{k}}}$" for k in range(-6, 1)])
     return drawing, data
