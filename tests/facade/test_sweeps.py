@@ -208,6 +208,24 @@ def test_a_study_without_weights_says_so(attnlab, tmp_path):
     assert "no weights were written" in done.err
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (lambda: al.check("toy", seed=1.5), "seed=1.5; a whole number"),
+        (lambda: al.check("toy", workers="2"), "workers='2'; a whole number"),
+        (lambda: al.figure("toy.figure_1", seed=True), "seed=True; a whole number"),
+        (lambda: al.multiverse("toy.theorem_1", universes=2.5), "universes=2.5; a whole number"),
+        (lambda: al.multiverse("toy.theorem_1", universes=0), "give 1 to"),
+        (lambda: al.sweep("toy.descent", {"eta": [0.1]}, workers=0.5), "workers=0.5; a whole"),
+    ],
+)
+def test_numbers_that_are_none_get_a_sentence(asked, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=words):
+        asked()
+    assert not list(tmp_path.iterdir())
+
+
 def test_levels_may_be_numpys_numbers():
     of_numpy = {"eta": np.array([0.25, 0.125]), "dimension": [np.int64(2), np.int64(3)]}
     from attnlab.facade.results import _lists

@@ -12,7 +12,7 @@ from attnlab.claims import Claim, Verdict
 from attnlab.commands import common
 from attnlab.core import BadInput, Figure
 from attnlab.facade.showing import as_html, as_text
-from attnlab.facade.values import plain
+from attnlab.facade.values import plain, whole
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import multiverse as universes_of
 from attnlab.lab.session import INTERRUPTED
@@ -168,7 +168,8 @@ def multiverse(
     claims = common.claims_of([id])
     if len(claims) > 1:
         raise BadInput(f"{id} has {len(claims)} claims; give the id of one")
-    if isinstance(universes, bool) or not 1 <= universes <= common.MOST_UNIVERSES:
+    universes = whole("universes", universes)
+    if not 1 <= universes <= common.MOST_UNIVERSES:
         raise BadInput(f"got universes={universes!r}; give 1 to {common.MOST_UNIVERSES}")
     options = _options(scale, out, seed, None, workers, dask, settings)
     _compute("multiverse", id, claims, options, universes)
@@ -186,6 +187,8 @@ def _options(
     dask: str | None,
     settings: dict[str, SettingValue],
 ) -> common.Options:
+    seed = whole("seed", seed)
+    workers = workers if workers is None else whole("workers", workers)
     words = tuple(f"{name}={_word(value)}" for name, value in plain(settings).items())
     return common.Options(
         scale=scale, out=Path(out), set=words, seed=seed, engine=engine, workers=workers, dask=dask

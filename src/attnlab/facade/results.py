@@ -11,7 +11,7 @@ from attnlab.commands import common
 from attnlab.core import BadInput, Records
 from attnlab.facade.judging import ShownVerdict, Verdicts, uninterrupted
 from attnlab.facade.showing import Shown, as_html, as_text, rows_as_html
-from attnlab.facade.values import plain
+from attnlab.facade.values import plain, whole
 from attnlab.lab import export, plan, registry, sweeps
 from attnlab.lab import ledger as ledgers
 from attnlab.report import terminal
@@ -146,7 +146,9 @@ def sweep(
             raise BadInput(f"got {paper} with more settings; the file says all: write them there")
         wanted = sweeps.read(Path(paper))
     else:
-        wanted = sweeps.Sweep(str(paper), _lists(grid or {}), plain(settings), seeds, seed)
+        numbers = whole("seeds", seeds), whole("seed", seed)
+        wanted = sweeps.Sweep(str(paper), _lists(grid or {}), plain(settings), *numbers)
+    workers = workers if workers is None else whole("workers", workers)
     make(wanted, Path(out), workers, dask)
     return Results(out, sweeps.study_of(wanted.target)[0].id)
 

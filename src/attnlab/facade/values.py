@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from attnlab.core import BadInput
+
 Name = TypeVar("Name")
 
 
@@ -12,3 +14,11 @@ def plain(settings: Mapping[Name, Any]) -> dict[Name, Any]:
         name: value.item() if getattr(value, "shape", None) == () else value
         for name, value in settings.items()
     }
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number as Python's own; how large it may be is said where it is used."""
+    (number,) = plain({name: value}).values()
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise BadInput(f"got {name}={value!r}; a whole number is required")
+    return number
