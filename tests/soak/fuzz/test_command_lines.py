@@ -26,7 +26,9 @@ NAMES = (
 OPTIONS = (
     "--scale", "--out", "--set", "--seed", "--engine", "--workers", "--dask", "--json", "--strict",
     "--robust", "--universes", "--failures", "--help", "-h", "--version", "--n", "--M", "--",
+    "--grid", "--seeds", "--part", "--to", "--study", "--stale", "--from",
 )  # fmt: skip
+"""All but --fetch, which asks the network."""
 SCALES = ("smoke", "quick", "huge", "", "SMOKE")
 
 
@@ -60,7 +62,11 @@ def command_lines() -> st.SearchStrategy[list[str]]:
         st.tuples(st.just("--scale"), st.sampled_from(SCALES)),
         st.tuples(st.just("--out"), name),
         st.tuples(st.just("--json"), name),
-        st.tuples(st.sampled_from(("--seed", "--workers", "--universes")), number),
+        st.tuples(st.sampled_from(("--seed", "--workers", "--universes", "--seeds")), number),
+        st.tuples(st.just("--part"), st.builds("{}/{}".format, number, number) | text()),
+        st.tuples(st.just("--grid"), st.builds("{}={},{}".format, text(), number, number)),
+        st.tuples(st.just("--to"), st.sampled_from(("netcdf", "parquet", "csv", "")) | text()),
+        st.tuples(st.sampled_from(("--study", "--from")), known | name),
         st.tuples(st.just("--engine"), text() | st.sampled_from(("auto", "weights", "gram"))),
         st.tuples(st.just("--dask"), name),
         st.tuples(st.just("--set"), st.builds("{}={}".format, text(), number) | text()),
