@@ -65,6 +65,32 @@ def test_iterates_say_something_where_4d_is_what_descent_gives():
     assert eta == pytest.approx(D**2 / (K * loss), rel=1e-9)
 
 
+@pytest.mark.parametrize("K", [100.0, 1e4, 1e6])
+def test_theorem_2_needs_as_many_samples_as_its_least_bound_says(K):
+    gamma = margin(6, 5 / 6, 1.0, 1)
+    least = math.inf
+    for k in range(1, 4000):
+        D = k / 400 / gamma
+        loss = math.log1p(math.exp(-gamma * D))
+        eta = min(1.0, 1 / rho(D), D**2 / (K * loss), D**2 / LOG2)
+        least = min(least, 4 * (2 * K * loss + 9 * D**2 / (4 * eta)))
+    found = informative.samples(SIZES, K)
+    assert least / LOG2 == pytest.approx(found, rel=0.02)
+    # A target at the start itself would need 17 samples a step: a better one needs fewer.
+    assert found / K < 17
+
+
+def test_iterates_say_nothing_sooner_at_other_signals():
+    best = min(
+        (informative.iterates(MixtureSizes(T, 3, 1, S, k / T, 0.0, 0.0, 0.0)), T, k, S)
+        for T in (4, 6, 8, 12)
+        for k in range(1, T)
+        for S in (0.5, 0.9, 0.97, 1.0, 1.03, 1.1, 2.0)
+    )
+    assert best[1:] == (8, 7, 1.0)
+    assert best[0] == pytest.approx(2.69e6, rel=0.01)
+
+
 def test_the_best_signal_is_no_worse_than_its_neighbours():
     S, best = informative.best_strength(SIZES, "theorem_1")
     assert best.steps <= informative.theorem_1(SIZES).steps
@@ -79,3 +105,4 @@ def test_noise_that_leaves_no_margin_says_nothing():
     assert informative.theorem_1(hopeless) == informative.NOWHERE
     assert informative.corollary_2(hopeless) == informative.NOWHERE
     assert informative.iterates(hopeless) == math.inf
+    assert informative.samples(hopeless, 100.0) == math.inf

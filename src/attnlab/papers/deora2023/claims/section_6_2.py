@@ -124,8 +124,9 @@ SECTION_6_2 = statement(
     why="The paper's bound.",
     statement="Under Theorem 1's conditions the mean distance between the model and its "
         "leave-one-out models is at most (2 eta beta_1/n)(2 K L(theta) + 9 D^2/(4 eta)).",
-    measured=f"{LEFT_OUT}, n = 10^6 to 10^8, K = 10,000 steps of section 6.1's 1/rho. Mean "
-        "distance over the bound, with Corollary 1's beta_1 where the iterates can be.",
+    measured=f"{LEFT_OUT}, n = 10^6 to 10^8, K = 10,000 of the longest steps that the conditions "
+        "allow (section 6.1's rho). Mean distance over the bound, with Corollary 1's beta_1 where "
+        "the iterates can be.",
     parts=(Part("stability", "guaranteed_gap", scalar("apart_over_bound"), AtMost(1.0)),),
     controls=(Control("1/n^2", "1/n^2 in place of 1/n", part="stability",
         scalar=scalar("apart_over_bound_squared")),),

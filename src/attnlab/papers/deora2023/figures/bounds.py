@@ -8,7 +8,7 @@ import numpy as np
 from attnlab.core import Figure, Record, Records
 from attnlab.papers.deora2023.scalars.promises import target_of
 from attnlab.papers.deora2023.theory import conditions, margins
-from attnlab.papers.deora2023.theory.conditions import PROOFS, GoodStart, Target
+from attnlab.papers.deora2023.theory.conditions import GoodStart, Proof, Target
 from attnlab.papers.deora2023.theory.real import log
 from attnlab.plotting import PALETTE, canvas, legend_below, level_band, nested, numbers
 
@@ -53,15 +53,18 @@ def draw_required(records: Records) -> tuple["Drawing", dict[str, object]]:
     first = records[0]
     base = target_of(first)
     curves: dict[str, list[float]] = {
-        "corrected, through Proposition 2": _through_proposition_2(first)
+        "section 6.1, by Proposition 2": _through_proposition_2(first)
     }
     targets = [_at_horizon(base, float(first["tangent_margin"]), float(K)) for K in STEPS]
     curves["printed (3) at constant one"] = [
         float(conditions.printed_heads_needed(t)) for t in targets
     ]
-    for proof in PROOFS[:2]:
-        curves[f"{proof} constants"] = [float(conditions.heads_needed(t, proof)) for t in targets]
-    curves["symmetric: sharp, equal heads"] = [_self_consistent(t) for t in targets]
+    constants: tuple[tuple[Proof, str], ...] = (
+        ("corrected", "section 6.1, own target"), ("sharp", "ours")
+    )  # fmt: skip
+    for proof, name in constants:
+        curves[name] = [float(conditions.heads_needed(t, proof)) for t in targets]
+    curves["ours, equal heads"] = [_self_consistent(t) for t in targets]
     for name, heads in curves.items():
         panel.plot(STEPS, heads, lw=1.6, label=name)
     instance = (first.cell.S, first.cell.zeta, first.cell.Z)

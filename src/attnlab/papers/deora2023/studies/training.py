@@ -38,7 +38,7 @@ PATHS = (
 GUARANTEED = GuaranteedSettings(
     T=6, d=3, M=1, zeta=5 / 6, points="atoms", n=1000, n1=0, H=1e12, K=400_000, proof="corrected"
 )
-LONGEST = (GUARANTEED, replace(GUARANTEED, T=4, zeta=0.75))
+BY_OWN_CONSTANTS = (GUARANTEED, replace(GUARANTEED, T=4, zeta=0.75))
 COROLLARY = tuple(
     replace(GUARANTEED, aim="corollary_2", theorem=2, H=1e16, K=K) for K in (30_000, 100_000)
 )
@@ -136,9 +136,9 @@ STUDIES = (
         "Theorem 1 by section 6.1's own constants, as long as it takes them to say something",
         GuaranteedSettings,
         "paths:long_walk",
-        (LONGEST[:1], 1),
-        (LONGEST, 3),
-        (sooner(LONGEST, 4_000_000), 5),
+        (BY_OWN_CONSTANTS[:1], 1),
+        (BY_OWN_CONSTANTS, 3),
+        (sooner(BY_OWN_CONSTANTS, 4_000_000), 5),
         resolve=resolve_guaranteed,
         seconds=2.5,
     ),

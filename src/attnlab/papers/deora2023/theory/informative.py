@@ -1,4 +1,4 @@
-r"""From which number of steps on Theorem 1 and Corollary 2 say something.
+r"""From which number of steps on Theorem 1 and Corollary 2 say something, Theorem 2 of samples.
 
 For many heads the target at distance D along the direction of the largest tangent margin has the
 loss $\ell=\log(1+e^{-\gamma D})$, and (4) at the step $1/\rho(D)$ is below the loss at the start,
@@ -29,6 +29,8 @@ MANY = 1e300
 """Heads without end: what the constants need of H is asked for afterwards."""
 OUTPUTS = np.linspace(-math.log(math.expm1(4 * math.log(2) / 13)) + 1e-9, 12.0, 120)
 """gamma D of the targets that are tried."""
+NEAR_AND_FAR = np.geomspace(0.01, 12.0, 120)
+"""gamma D of the targets that are tried for Theorem 2, which a loss of any size allows."""
 STRENGTHS = np.geomspace(0.1, 10.0, 61)
 
 
@@ -75,6 +77,19 @@ def theorem_1(sizes: MixtureSizes, proof: Proof = "corrected") -> Informative:
         if best.steps > K:
             best = Informative(K, D, float(conditions.heads_needed(target, proof)))
     return best
+
+
+def samples(sizes: MixtureSizes, K: float, proof: Proof = "corrected") -> float:
+    """Theorem 2: the smallest n at which (5) after K steps is below log 2, over targets."""
+    gamma = unit_margin(sizes)
+    if gamma <= 0:
+        return math.inf
+    bounds = []
+    for x in NEAR_AND_FAR:
+        target = target_at(sizes, float(x / gamma), K, math.log1p(math.exp(-x)))
+        eta = conditions.largest_step(target, proof, 2)
+        bounds.append(float(conditions.gap_bound(target, eta, 1.0)))
+    return min(bounds) / math.log(2)
 
 
 def iterates(sizes: MixtureSizes, proof: Proof = "corrected") -> float:

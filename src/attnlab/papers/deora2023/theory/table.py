@@ -62,7 +62,7 @@ def rows(sizes: BoundsSettings) -> tuple[Bound, ...]:
             *_chain_rows("proposition_2", x, _proposition_2(x, P)),
             *_chain_rows("instance", x, _instance(x)),
             *_smoothness_rows(x),
-            *_informative_rows(mixture),
+            *_informative_rows(mixture, float(x.K)),
             _row(
                 "section_5_3.feasible",
                 float(feasible(max(float(x.n), 3.0))),
@@ -278,8 +278,8 @@ def _chain_rows(chain: str, x: _Numbers, start: GoodStart | None) -> tuple[Bound
     return tuple(found)
 
 
-def _informative_rows(mixture: MixtureSizes) -> tuple[Bound, ...]:
-    """From which K, S and H on the bounds on the loss say something (section 6.1's constants)."""
+def _informative_rows(mixture: MixtureSizes, K: float) -> tuple[Bound, ...]:
+    """From which K, S, H and n on the bounds say something (section 6.1's constants)."""
     from attnlab.papers.deora2023.theory import informative
 
     found = []
@@ -306,11 +306,19 @@ def _informative_rows(mixture: MixtureSizes) -> tuple[Bound, ...]:
             ("heads_at_S", best.heads, "H there"),
         ):
             found.append(_row(f"informative.{promise}.{name}", value, meaning))
-    try:
-        steps = informative.iterates(mixture)
-    except ArithmeticError:
-        steps = informative.NOWHERE.steps
-    found.append(_row("informative.section_6_1.steps", steps, "K from which 4D says something"))
+    for name, meaning, of in (
+        ("section_6_1.steps", "K from which 4D says something", informative.iterates),
+        (
+            "theorem_2.samples",
+            f"n from which (5) after K = {K:g} steps is below log 2, at the best target",
+            lambda sizes: informative.samples(sizes, K),
+        ),
+    ):
+        try:
+            value = of(mixture)
+        except ArithmeticError:
+            value = informative.NOWHERE.steps
+        found.append(_row(f"informative.{name}", value, meaning))
     return tuple(found)
 
 
