@@ -1,6 +1,7 @@
 """A second model of multi-head attention: plain numpy, one head, sample and place at a time."""
 
 import numpy as np
+from scipy.optimize import minimize
 
 
 def attention(W: np.ndarray, X: np.ndarray) -> np.ndarray:
@@ -50,3 +51,27 @@ def gradient(f, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
         e[i] = step
         found[i] = (f(x + e) - f(x - e)) / (2 * step)
     return found
+
+
+def head_gradients(u: np.ndarray, W: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """Lemma 1 for one head with the full decoder, sample by sample: the gradient, flat."""
+    rows = []
+    for X in tokens:
+        P = attention(W, X)
+        of_W = sum(
+            np.outer(X[t], u[t] @ X.T @ (np.diag(P[t]) - np.outer(P[t], P[t])) @ X)
+            for t in range(len(X))
+        )
+        rows.append(np.r_[(P @ X).ravel(), of_W.ravel()])
+    return np.array(rows)
+
+
+def best_margin(features: np.ndarray, y: np.ndarray) -> float:
+    """The largest margin of a unit vector, by SLSQP on the shortest vector with margins one."""
+    A = y[:, None] * features
+    found = minimize(
+        lambda w: w @ w / 2, np.linalg.pinv(A) @ np.ones(len(y)), jac=lambda w: w, method="SLSQP",
+        constraints={"type": "ineq", "fun": lambda w: A @ w - 1, "jac": lambda w: A},
+        options={"ftol": 1e-14, "maxiter": 400},
+    )  # fmt: skip
+    return float(1 / np.linalg.norm(found.x))

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from attnlab.cells import Key
 from attnlab.engines import explicit_heads
@@ -25,30 +24,6 @@ def key(cell) -> Key:
     return Key.of(cell, 2)
 
 
-def best_margin(features: np.ndarray, y: np.ndarray) -> float:
-    """The largest margin of a unit vector, by SLSQP on the shortest vector with margins one."""
-    A = y[:, None] * features
-    found = minimize(
-        lambda w: w @ w / 2, np.linalg.pinv(A) @ np.ones(len(y)), jac=lambda w: w, method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda w: A @ w - 1, "jac": lambda w: A},
-        options={"ftol": 1e-14, "maxiter": 400},
-    )  # fmt: skip
-    return float(1 / np.linalg.norm(found.x))
-
-
-def head_gradients(plain, u: np.ndarray, W: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Lemma 1 for one head, sample by sample: the gradient, flat."""
-    rows = []
-    for X in tokens:
-        P = plain.attention(W, X)
-        of_W = sum(
-            np.outer(X[t], u[t] @ X.T @ (np.diag(P[t]) - np.outer(P[t], P[t])) @ X)
-            for t in range(len(X))
-        )
-        rows.append(np.r_[(P @ X).ravel(), of_W.ravel()])
-    return np.array(rows)
-
-
 @pytest.fixture(scope="module")
 def start():
     return draw(CELL, key(CELL)), good_starts.good_start(CELL, key(CELL)).values
@@ -66,15 +41,15 @@ def paper_direction() -> np.ndarray:
 def test_margins_at_the_start(plain, start):
     drawn, values = start
     y = drawn.labels
-    features = head_gradients(plain, np.tile(drawn.v, (T, 1)), np.zeros((D, D)), drawn.tokens)
+    features = plain.head_gradients(np.tile(drawn.v, (T, 1)), np.zeros((D, D)), drawn.tokens)
     along = y * (features @ paper_direction())
     p = np.linalg.norm(drawn.v - 0.5 / 4 * S * np.r_[1, -1, np.zeros(D - 2)])
     bracket = 0.5 * S**4 - 7 * 0.02 * S**2 - 12 * 0.02**2 - 16 * 0.02**3 / S**2
     first = T * 0.25 * bracket / (4 * math.sqrt(6))
     third = S * math.sqrt(T / 2) * (0.5 - 0.02 / S**2)
     star = first - p * T**2.5 * (S + 0.2) ** 3 + third
-    tangent = math.sqrt(2) * best_margin(features, y)
-    linear = best_margin(drawn.tokens.reshape(6, -1), y)
+    tangent = math.sqrt(2) * plain.best_margin(features, y)
+    linear = plain.best_margin(drawn.tokens.reshape(6, -1), y)
     expected = {
         "p_norm": p,
         "along_theta_star": along.min(),
@@ -162,10 +137,10 @@ def test_an_exact_first_phase_has_no_P():
     assert values["B_2"] == pytest.approx(math.sqrt(T) * S)
 
 
-def test_the_linear_model():
+def test_the_linear_model(plain):
     values = good_starts.linear_model(CELL, key(CELL)).values
     drawn = draw(CELL, key(CELL))
-    margin = best_margin(drawn.tokens.reshape(6, -1), drawn.labels)
+    margin = plain.best_margin(drawn.tokens.reshape(6, -1), drawn.labels)
     third = S * math.sqrt(T / 2) * (0.5 - 0.02 / S**2)
     expected = {
         "linear_margin": margin,
@@ -186,15 +161,15 @@ def test_a_random_start(plain):
     )  # fmt: skip
     features = np.concatenate(
         [
-            head_gradients(plain, np.asarray(heads.U[h]), np.asarray(heads.W[h]), drawn.tokens)
+            plain.head_gradients(np.asarray(heads.U[h]), np.asarray(heads.W[h]), drawn.tokens)
             for h in range(3)
         ],
         axis=1,
     ) / math.sqrt(3)
-    margin = math.sqrt(2) * best_margin(features, drawn.labels)
+    margin = math.sqrt(2) * plain.best_margin(features, drawn.labels)
     u = np.tile(drawn.v, (T, 1))
-    after = head_gradients(plain, u, np.zeros((D, D)), drawn.tokens)
-    phase_1 = math.sqrt(2) * best_margin(after, drawn.labels)
+    after = plain.head_gradients(u, np.zeros((D, D)), drawn.tokens)
+    phase_1 = math.sqrt(2) * plain.best_margin(after, drawn.labels)
     third = S * math.sqrt(T / 2) * (0.5 - 0.02 / S**2)
     expected = {
         "random_margin": margin,
