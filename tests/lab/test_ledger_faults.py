@@ -167,7 +167,9 @@ def test_a_link_in_the_place_of_the_note_is_not_followed(tmp_path):
     (tmp_path / "a" / "ledger.lock").symlink_to(precious)
     (tmp_path / "b").mkdir()
     os.link(precious, tmp_path / "b" / "ledger.lock")
-    for name in "ab":
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / f".ledger.lock.{os.getpid()}").symlink_to(precious)
+    for name in "abc":
         with writing(tmp_path / name):
             assert precious.read_text() == "12345"
     assert precious.read_text() == "12345"

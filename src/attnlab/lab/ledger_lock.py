@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,11 +72,17 @@ def _leave_note(note: Path) -> None:
     """Write our pid for whoever is refused; a file that is no such note is left as it is."""
     if os.path.lexists(note) and _noted(note) == "unknown":
         return
-    # Beside and renamed: a link in this place is replaced, never followed.
-    beside = note.with_name(f".{note.name}.{os.getpid()}")
+    # Beside, under a name that nobody has, and renamed: no link is followed in either place.
     try:
-        beside.write_text(str(os.getpid()))
-        beside.replace(note)
+        descriptor, name = tempfile.mkstemp(prefix=f".{note.name}.", dir=note.parent)
     except OSError:  # a full disk: whoever is refused will not learn our pid
+        return
+    beside = Path(name)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(str(os.getpid()))
+        beside.chmod(0o644)
+        beside.replace(note)
+    except OSError:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
