@@ -35,7 +35,7 @@ def draw_floor(records: Records) -> tuple["Drawing", dict[str, object]]:
             along = np.geomspace(x.min(), x.max(), 60)
             panel.plot(along, fit.at(along), color=colour, lw=1)
             words = f"{words}: {fit.floor:.2g} + {fit.slope:.2g} $\\alpha_*^{{-2}}$"
-            rows |= {"floor": fit.floor, "slope": fit.slope}
+            rows["law"] = {"floor": float(fit.floor), "slope": fit.slope}
         draw_n50(panel, found, colour, words, mark)
         data[kind] = rows
     log_axes(panel)
