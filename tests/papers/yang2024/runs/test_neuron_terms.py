@@ -13,9 +13,10 @@ from attnlab.papers.yang2024.settings import TrainingSettings
 from attnlab.papers.yang2024.studies.neuron_terms import resolve_terms
 from attnlab.papers.yang2024.theory.sizes import StatedSizes
 
-CELL = resolve_terms(
-    TrainingSettings(n=12, L=4, m=64, m1=5, c0=0.7, records=12, horizon=6.0, rtol=1e-10)
+ASKED = TrainingSettings(
+    n=12, L=4, m=64, m1=5, c0=0.7, records=12, horizon=6.0, rtol=1e-10, probes="auto"
 )
+CELL = resolve_terms(ASKED)
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +123,7 @@ def test_quotients_are_over_the_stated_bounds_until_T1():
     assert all(math.isnan(x) for x in neuron_terms.over_bounds(series, sizes, math.nan).values())
 
 
-def test_another_engine_is_refused():
-    with pytest.raises(BadInput, match="take --engine gram"):
-        resolve_terms(TrainingSettings(n=12, L=4, engine="weights"))
+@pytest.mark.parametrize("changes", [{"engine": "weights"}, {"probes": "words"}])
+def test_a_run_without_single_neurons_is_refused(changes):
+    with pytest.raises(BadInput, match="take engine=gram and probes=neurons"):
+        resolve_terms(replace(ASKED, **changes))

@@ -14,17 +14,17 @@ COUPLED = (
 """n, L, m, m1: of the drawn path the two smaller sets, to larger widths."""
 
 UNUSED: dict[str, str] = dict.fromkeys(
-    ("method", "target_loss", "learning_rate", "steps", "probes"),
-    "the first phase is followed by flow to its horizon, with single neurons",
+    ("method", "target_loss", "learning_rate", "steps"),
+    "the first phase is followed by flow to its horizon",
 )
 
 
 def resolve_terms(cell: TrainingSettings) -> TrainingSettings:
     """As elsewhere; single neurons are followed beside Grams."""
-    if cell.engine not in ("auto", "gram"):
+    if cell.engine not in ("auto", "gram") or cell.probes == "words":
         raise BadInput(
-            f"got engine={cell.engine} where single neurons are followed beside Grams; take "
-            "--engine gram"
+            f"got engine={cell.engine} and probes={cell.probes} where single neurons are followed "
+            "beside Grams; take engine=gram and probes=neurons"
         )
     return resolve(replace(cell, engine="gram", probes="neurons"))
 
