@@ -10,7 +10,7 @@ from attnlab.evidence.laws import AtLeast, AtMost, Between, Equal, Monotone, Pow
 from attnlab.evidence.paired_laws import Paired
 from attnlab.evidence.threshold_laws import Prefers, Sufficient, Threshold
 from attnlab.lab import registry
-from attnlab.report.decisions import chart, hypothesis_bar, region, universe_strip
+from attnlab.report.decisions import Region, chart, hypothesis_bar, region, universe_strip
 
 N = Axis("n", lambda cell: 1.0)
 REGIONS = [
@@ -87,3 +87,10 @@ def test_a_strip_has_a_square_for_each_universe():
     svg = universe_strip(Tally("depends", "", {"supported": 3, "contradicted": 2}, ()))  # type: ignore[dict-item]
     assert svg.count("<rect") == 5
     assert svg.count('class="contradicted"') == 2
+
+
+def test_a_bound_of_zero_is_shown_as_zero_and_a_large_number_whole():
+    svg = chart(Effect.exactly("x", -26.7), region(AtLeast(0.0)), "contradicted")
+    assert "-26.7" in svg
+    assert "e-" not in svg
+    assert ">1170<" in chart(Effect.exactly("x", 1174.96), Region(-math.inf, 1.0), "vacuous")

@@ -15,7 +15,7 @@ import pytest
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
 from attnlab.report import page as pages
-from attnlab.report.pictures import inline
+from attnlab.report.pictures import glyph_sheet, inline, style_sheet
 
 VENDORED = (Path(pages.__file__).parent / "vendor", Path(__file__).parent / "vendor")
 
@@ -145,18 +145,22 @@ def test_what_looks_like_a_tag_is_shown_as_text(toy_results):
 
 
 def test_a_picture_takes_the_page_s_colours_and_shares_its_letters(toy_results):
-    glyphs = {}
+    glyphs, styles = {}, {}
     svg = (toy_results / "figures" / "toy.figure_1.svg").read_text()
-    one = inline(svg, "a.b", 'a "title"', glyphs)
-    two = inline(svg, "c.d", "other", glyphs)
+    one = inline(svg, "a.b", 'a "title"', glyphs, styles)
+    two = inline(svg, "c.d", "other", glyphs, styles)
     assert len(glyphs) > 10
     assert "#000000" not in one
-    assert "var(--paper)" in one
+    assert "style=" not in one
+    assert set(re.findall(r'class="(f\d+)"', one)) <= set(styles.values())
+    assert "var(--paper)" in style_sheet(styles)
     assert "&#34;title&#34;" in one
     assert not set(re.findall(r' id="([^"]*)"', one)) & set(re.findall(r' id="([^"]*)"', two))
     used = set(re.findall(r'href="#([^"]*)"', one))
-    assert used <= set(glyphs) | set(re.findall(r' id="([^"]*)"', one))
-    assert len(one) < 0.8 * len(svg)
+    known = re.findall(r' id="([^"]*)"', glyph_sheet(glyphs) + one)
+    assert used <= set(known)
+    assert len(set(known)) == len(known)
+    assert len(one) < 0.6 * len(svg)
 
 
 @pytest.mark.parametrize("folder", VENDORED, ids=["page", "tests"])

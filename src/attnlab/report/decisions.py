@@ -8,7 +8,7 @@ from attnlab.claims import Claim, Effect, Hypothesis, Law, PartResult, Tally, Ve
 from attnlab.evidence.laws import Power, Range, Rate, Share, Straight
 from attnlab.evidence.paired_laws import Paired
 from attnlab.evidence.threshold_laws import Prefers, Sufficient, Threshold, ThresholdRatio
-from attnlab.evidence.words import number
+from attnlab.report.news import few_digits
 
 WIDTH, HEIGHT, PAD = 240, 46, 10
 
@@ -62,8 +62,13 @@ def part_chart(claim: Claim, part: PartResult) -> str:
 
 
 def verdict_chart(claim: Claim, verdict: Verdict) -> str:
-    """The small chart of the part that decides."""
+    """The small chart of the part that decides; of a vacuous bound, how far it is from the trivial.
+
+    Its effect is the bound over the trivial one, which says something below 1.
+    """
     part = deciding(claim, verdict)
+    if part is None and verdict.outcome == "vacuous" and verdict.effect is not None:
+        return chart(verdict.effect, Region(-math.inf, 1.0), verdict.outcome)
     return part_chart(claim, part) if part else ""
 
 
@@ -76,20 +81,21 @@ def chart(effect: Effect, where: Region | None, outcome: str) -> str:
     place = _Place(values, ends)
     shapes = []
     if where is not None:
-        left, right = (place(where.low), place(where.high))
-        shapes.append(f'<rect class="region" x="{left:.1f}" y="6" width="{right - left:.1f}" '
-                      'height="18"/>')  # fmt: skip
-        shapes += [f'<path class="cut" d="M{place(e):.1f} 3V27"/>' for e in ends]
+        left, right = place(where.low), place(where.high)
+        shapes.append(f'<rect class="region" x="{left:.0f}" y="6" width="{right - left:.0f}"/>')
+        shapes += [f'<path class="cut" d="M{place(e):.0f} 3V27"/>' for e in ends]
     low, high = place(effect.low), place(effect.high)
-    shapes.append(f'<path class="interval" d="M{low:.1f} 15H{high:.1f}"/>')
-    shapes.append(f'<circle class="dot" cx="{place(effect.value):.1f}" cy="15" r="4"/>')
-    labels = [(place(e), number(e, 3), "") for e in ends]
-    labels.append((place(effect.value), number(effect.value, 3), "value"))
+    shapes.append(f'<path class="interval" d="M{low:.0f} 15H{high:.0f}"/>')
+    shapes.append(f'<circle cx="{place(effect.value):.0f}" cy="15" r="4"/>')
+    size = max(abs(v) for v in values)
+    # A bound of zero may have room for rounding, which is none of a reader's business.
+    labels = [(place(e), few_digits(e if abs(e) > 1e-6 * size else 0.0), "") for e in ends]
+    labels.append((place(effect.value), few_digits(effect.value), ' class="value"'))
     shapes += _labels(labels)
-    words = f"{effect.name}: {number(effect.value)}"
+    # What it shows stands in words beside it, so that those who listen hear it once.
     return (
-        f'<svg class="decision {outcome}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(words)}">{"".join(shapes)}</svg>'
+        f'<svg class="decision {outcome}" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">'
+        f"{''.join(shapes)}</svg>"
     )
 
 
@@ -98,8 +104,8 @@ def _labels(labels: list[tuple[float, str, str]]) -> list[str]:
     value = labels[-1]
     kept = [x for x in labels[:-1] if abs(x[0] - value[0]) > 3.4 * (len(x[1]) + len(value[1]))]
     return [
-        f'<text class="{kind}" x="{min(max(x, 4 + 3 * len(text)), WIDTH - 4 - 3 * len(text)):.1f}" '
-        f'y="42" text-anchor="middle">{escape(text)}</text>'
+        f'<text{kind} x="{min(max(x, 4 + 3 * len(text)), WIDTH - 4 - 3 * len(text)):.0f}" y="42">'
+        f"{escape(text)}</text>"
         for x, text, kind in (*kept, value)
     ]
 

@@ -60,6 +60,12 @@ def headline(claim: Claim, verdict: Verdict) -> str:
     return _sentence(claim, verdict)
 
 
+def few_digits(value: float | None) -> str:
+    """A number in three significant digits, without a power of ten where a reader needs none."""
+    text = number(value, 3)
+    return f"{float(text):.0f}" if "e+0" in text else text
+
+
 class Shown(str):
     """A number as a headline shows it; its ends by `{value.low}` and the like."""
 
@@ -70,8 +76,8 @@ class Shown(str):
     @classmethod
     def of(cls, effect: Effect) -> "Shown":
         """An effect's value in three digits."""
-        shown = cls(number(effect.value, 3))
-        shown.low, shown.high = number(effect.low, 3), number(effect.high, 3)
+        shown = cls(few_digits(effect.value))
+        shown.low, shown.high = few_digits(effect.low), few_digits(effect.high)
         shown.interval = _interval(effect).strip()
         return shown
 
@@ -98,7 +104,7 @@ def _fields(claim: Claim, verdict: Verdict) -> dict[str, object]:
     if verdict.second_route is not None and verdict.second_route.effect is not None:
         fields["route"] = Shown.of(verdict.second_route.effect)
     if verdict.informative is not None:
-        fields["factor"] = number(verdict.informative.factor, 3)
+        fields["factor"] = few_digits(verdict.informative.factor)
     fields |= {word: ", ".join(names) for word, names in _readings(verdict).items() if names}
     if flips := flipping(verdict):
         fields["flips"] = flips
@@ -132,7 +138,7 @@ def _sentence(claim: Claim, verdict: Verdict) -> str:
     elif verdict.outcome == "depends":
         words = [f"{title}: {flipping(verdict) or _measured(verdict)}"]
     elif verdict.outcome == "vacuous" and verdict.informative is not None:
-        best, trivial = number(verdict.informative.factor, 3), verdict.informative.trivial
+        best, trivial = few_digits(verdict.informative.factor), verdict.informative.trivial
         words = [
             f"{title}: holds and says nothing, at best {best} times the trivial",
             f": {trivial}",
@@ -151,7 +157,7 @@ def _measured(verdict: Verdict) -> str:
     effect = verdict.effect
     if effect is None:
         return f"{verdict.trials} runs"
-    value = f"{number(effect.value, 3)}{_interval(effect)}"
+    value = f"{few_digits(effect.value)}{_interval(effect)}"
     if len(effect.name) > LENGTH // 3 and effect.name.startswith(
         ("share of runs", "share of trials")
     ):

@@ -29,7 +29,7 @@ from attnlab.report.drawings import Drawn, NotDrawn, draw, outcome_of, plain_jso
 from attnlab.report.mathematics import formulas, mathml, plain_text, typeset
 from attnlab.report.news import news
 from attnlab.report.panels import panels
-from attnlab.report.pictures import glyph_sheet, inline
+from attnlab.report.pictures import glyph_sheet, inline, style_sheet
 from attnlab.report.verdicts import counts, cutoff_text, measured_and_more, news_first, verdicts
 
 BUNDLES = ("d3-7.9.0.min.js.gz", "plot-0.6.17.umd.min.js.gz")
@@ -59,9 +59,10 @@ FILTERS = {
 
 @dataclass
 class _Sheet:
-    """What is gathered while the papers are laid out: letters of figures, data for the script."""
+    """What is gathered while the papers are laid out: letters and styles of figures, data."""
 
     glyphs: dict[str, str] = field(default_factory=dict)
+    styles: dict[str, str] = field(default_factory=dict)
     figures: dict[str, Any] = field(default_factory=dict)
     frames: dict[str, Any] = field(default_factory=dict)
 
@@ -93,7 +94,7 @@ def page(
         changes=", ".join(f"{k}={v}" for k, v in request.changes.items()),
         again=" ".join(f"--set {k}={v}" for k, v in request.changes.items()),
         papers=shown,
-        style=Markup(_asset("page.css")),
+        style=Markup(_asset("page.css") + style_sheet(sheet.styles)),
         script=Markup(script),
         glyphs=Markup(glyph_sheet(sheet.glyphs)),
         policy=Markup(
@@ -207,7 +208,7 @@ def _figure(
     shown: dict[str, object] = {"figure": figure, "verdict": verdict, "frames": False}
     try:
         drawn = drawn or draw(figure, request, ledger, outcome_of(verdict))
-        svg = inline(drawn.svg, figure.id, plain_text(figure.title), sheet.glyphs)
+        svg = inline(drawn.svg, figure.id, plain_text(figure.title), sheet.glyphs, sheet.styles)
     except NotDrawn as why:
         return {**shown, "image": None, "why": str(why)}
     frames = drawn.data.get("frames")

@@ -29,6 +29,8 @@ THEOREM_3_2 = statement("yang2024.theorem_3_2", "scaling",
     "give: G(mu_1) + G(mu_2) + G(mu_3), -(G(mu_1) + G(mu_3)) and -(G(mu_2) + G(mu_3)).",
     source=Source("3", "Theorem 3.2"),
     stated="all of this on (T1, T2), T1 of Theorem 3.1, T2 polynomial in m",
+    headline="All parts of phase 2 hold from {parts[all parts at the first T1]} times the first T1 "
+    "on, at which every sample is correct.",
     measured=p.ALONG + "The time from which all parts hold at every record until ten times the "
     "time at which the loss is 1/m^2: over T1 as defined (twice the limit's tau_1), over the first "
     "time from which on every sample is correct, and against the end of the run. In drawn runs at "
