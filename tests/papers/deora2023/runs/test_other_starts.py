@@ -54,7 +54,7 @@ CELL = OtherStartSettings(
 )  # fmt: skip
 
 
-def heads_by_hand(plain, cell, drawn) -> tuple[np.ndarray, np.ndarray]:
+def heads_by_hand(plain, cell) -> tuple[np.ndarray, np.ndarray]:
     """U_h and W_h of every head, from the samples of phase 1 one by one."""
     pool = draw_pool(cell, key(cell))
     X, y, roles = (
@@ -92,7 +92,7 @@ def test_every_scalar_of_a_start_by_hand(plain, variant):
     cell = replace(CELL, variant=variant)
     values = other_starts.other_start(cell, key(cell)).values
     drawn = draw(cell, key(cell))
-    U, W = heads_by_hand(plain, cell, drawn)
+    U, W = heads_by_hand(plain, cell)
 
     def margin(U: np.ndarray, W: np.ndarray) -> float:
         features = [plain.head_gradients(u, w, drawn.tokens) for u, w in zip(U, W, strict=True)]
