@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from attnlab.lab import ledger_file, ledger_rows
+
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "new_paper.md").read_text(encoding="utf-8")
 
@@ -44,6 +46,15 @@ def test_links_and_commands_of_the_pages_exist(name):
         assert os.path.exists(ROOT / "docs" / target), target
     for module in re.findall(r"python -m (benchmarks\.\w+)", text):
         assert (ROOT / module.replace(".", "/") / "__main__.py").exists()
+
+
+def test_the_schema_is_that_of_the_ledger():
+    text = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8")
+    assert f"format {ledger_file.SCHEMA})" in text
+    table = text[text.index("| `record` |") : text.index("Rows are never")]
+    parts = {row.split("`")[1]: row for row in re.split(r"\n(?=\| `)", table)}
+    for name, columns in ledger_rows.COLUMNS.items():
+        assert set(columns) <= set(re.findall(r"`(\w+)`", parts[name])), name
 
 
 def test_every_page_example_and_paper_is_on_the_site():
