@@ -164,7 +164,7 @@ GOOD = TrainingSettings(
 )  # fmt: skip
 BAD = dataclasses.replace(
     GOOD, alpha_star=0.3, alpha_sharp=0.2, sigma=0.25, delta=0.6, c0=0.15, m=20, N=4, B=2, m_a=5,
-    m_b=6,
+    m_b=6, sigma_as="scale",
 )  # fmt: skip
 
 
@@ -172,6 +172,8 @@ def test_every_hypothesis_is_taken_at_its_worst_cell_whatever_the_order():
     s = conditions.sizes_of(BAD)
     expected = {
         "(8) with eps_S = 1/2": (0.3, conditions.least_relevant_fraction(s), ">="),
+        "Assumption 1: error of the first values": (5.25, 0.25, "<="),
+        "Assumption 1: norms of the first maps": (6.25, 1.0, "<="),
         "(5) tau <= kappa/4, .99 quantile": (
             conditions.noise_quantile(BAD), math.sqrt(2) / 4, "<="),
         "tau <= min(sigma, delta)": (0.15 * math.sqrt(20), 0.25, "<="),
