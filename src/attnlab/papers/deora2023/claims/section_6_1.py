@@ -188,7 +188,7 @@ SECTION_6_1 = statement(
     trivial=Trivial("sqrt(2 eta K L(theta_0)), as far as descent alone lets weights move",
         PROMISED_DISTANCE, "guaranteed", search="64 targets a run; and 44 mixtures (T up to 16, "
         "every zeta) by the calculator, each with the nearest target that the step allows: none "
-        "before K = 2.7 10^6 (claim finding_when_informative), which scale paper runs"),
+        "before K = 2.7 10^6 (claim finding_when_informative); scale paper goes to 4 10^6"),
     notes="Theorem 1's shorthand for rho drops a term d T^2 R^12, which matters for T >> d R^2 "
         "(erratum 21); section 6.1's formula is used. The largest distance to the target is that "
         "of the start, D, in every run; what can fail is the last iterate's, half of D beyond it.",
