@@ -14,6 +14,7 @@ import pytest
 
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import plan, registry
+from attnlab.plotting import canvas, repeatable, svg_text
 from attnlab.report import page as pages
 from attnlab.report.pictures import glyph_sheet, inline, style_sheet
 
@@ -161,6 +162,18 @@ def test_a_picture_takes_the_page_s_colours_and_shares_its_letters(toy_results):
     assert used <= set(known)
     assert len(set(known)) == len(known)
     assert len(one) < 0.6 * len(svg)
+
+
+def test_greek_letters_of_a_picture_are_as_large_as_the_others():
+    with repeatable("letters"):
+        drawing, ((panel,),) = canvas(1, 1)
+        panel.set_xlabel(r"$\mu_1$ and more")
+    glyphs, styles = {}, {}
+    one = inline(svg_text("letters", drawing), "a.b", "letters", glyphs, styles)
+    assert any("Oblique" in name for name in glyphs)
+    assert "<path id=" not in re.sub(r"<clipPath.*?</clipPath>|<defs>.*?</defs>", "", one)
+    scales = set(re.findall(r"scale\(([\d.]+)\)", glyph_sheet(glyphs)))
+    assert scales == {"0.015625"}
 
 
 @pytest.mark.parametrize("folder", VENDORED, ids=["page", "tests"])

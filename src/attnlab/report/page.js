@@ -343,7 +343,7 @@ function pointsFrame(s) {
 
 function barsFrame(s) {
   const high = Math.max(1e-12, d3.max(s.values, (row) => d3.max(row))), low = Math.min(0, d3.min(s.values, (row) => d3.min(row)));
-  const left = 12 + 6.2 * d3.max(s.labels, (l) => l.length), width = left + 160, height = 22 * s.labels.length + 4;
+  const left = 14 + 7.6 * d3.max(s.labels, (l) => l.length), width = left + 160, height = 22 * s.labels.length + 4;
   const scale = d3.scaleLinear([low, high], [left, left + 105]);
   const svg = d3.create("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("width", width).attr("role", "img").attr("aria-label", s.name);
   svg.selectAll("text.name").data(s.labels).join("text").attr("class", "name").attr("x", left - 5).attr("y", (_, i) => 22 * i + 15).attr("text-anchor", "end").text(String);

@@ -2,7 +2,9 @@
 
 import re
 
-GLYPH = re.compile(r'<path id="([\w.]+-[0-9a-f]+)" d="[^"]*"[^>]*/>')
+GLYPH = re.compile(r'<path id="([\w.\-]+-[0-9a-f]+)" d="[^"]*"[^>]*/>')
+DIGITS = re.compile(r"(?<![\d.#])(0\.0*[1-9]\d{2}|[1-9]\d*\.\d{2})\d+")
+"""Two decimals, or three digits of what is less than one: a letter's scale is 0.0156."""
 DROPPED = re.compile(
     r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<style.*?</style>|<defs>\s*</defs>",
     re.DOTALL,
@@ -38,7 +40,7 @@ def inline(
     text = re.sub(r"\s*\n\s*", " ", text).replace("xlink:href", "href")
     text = re.sub(r' style="([^"]*)"', lambda m: f' class="{_named(m[1], styles)}"', text)
     text = re.sub(r' d="([^"]*)"', lambda m: f' d="{_shortened(m[1])}"', text)
-    text = re.sub(r"(\d+\.\d{2})\d+", r"\1", text).replace("> <", "><")
+    text = DIGITS.sub(r"\1", text).replace("> <", "><")
     return re.sub(
         r"<svg[^>]*?(viewBox=\"[^\"]*\")[^>]*>",
         lambda m: f'<svg class="drawn" {m[1]} role="img" aria-label="{escape(label)}">',
