@@ -16,6 +16,7 @@ import difflib
 import functools
 import hashlib
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, get_type_hints
 
@@ -30,6 +31,8 @@ SettingValue = bool | int | float | str
 """What a setting can be."""
 Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 """What JSON can hold."""
+OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+"""`module:name` of something of one's own."""
 OfCell = Callable[[Any], Value]
 """A function of a paper's own cells. Every paper has settings classes of its own, and no type
 that is common to them could stand for the argument of a function that reads their fields."""
@@ -56,6 +59,7 @@ def setting(
     symbol: str = "",
     samples: bool = True,
     shape: bool = False,
+    own: bool = False,
     alternatives: Mapping[SettingValue, str] | None = None,
     matters: OfCell[bool] = lambda cell: True,
     idle: OfCell[str] = lambda cell: "",
@@ -66,13 +70,15 @@ def setting(
     `symbol` is the paper's letter. `samples` is False for what does not change the random draw.
     `shape` is True for what a compiled run is made for, a size of an array or a switch of the
     program; everything else is data, and another value of it costs no compilation.
+    `own` is True for the name of a table's entry that may also be `module:name`, an entry of
+    one's own that workers can import; the code hash then covers that module too.
     `alternatives` are the values that an attentive reader of the paper could have chosen instead,
     each with the reason; on a default that the paper gives they concern designs that depart from
     it. `matters` says of a cell whether it is the reader who chooses there. `idle` says why the
     setting has no effect in a cell, because of what others are; nothing where it has one.
     """
     metadata: dict[str, object] = {"origin": origin, "help": help, "symbol": symbol}
-    metadata |= {"samples": samples, "shape": shape}
+    metadata |= {"samples": samples, "shape": shape, "own": own}
     metadata |= {"alternatives": dict(alternatives or {}), "matters": matters, "idle": idle}
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -106,7 +112,6 @@ def idle_reason(cell: Cell, name: str) -> str:
 
 def as_dict(cell: Cell) -> dict[str, SettingValue]:
     """The cell as plain values, each of its field's declared type (so 1 and 1.0 do not differ)."""
-    hints = _types(type(cell))
     plain = {}
     for field in dataclasses.fields(cell):
         value = getattr(cell, field.name)
@@ -115,14 +120,19 @@ def as_dict(cell: Cell) -> dict[str, SettingValue]:
                 f"setting {field.name}={value} is not a finite number; give a finite one, "
                 f"e.g. the default {field.name}={field.default}"
             )
-        plain[field.name] = _convert(field.name, value, hints[field.name], strict=True)
+        plain[field.name] = _of_field(type(cell), field.name, value, strict=True)
     return plain
+
+
+def own_parts(plain: Mapping[str, object]) -> tuple[str, ...]:
+    """What of one's own the settings of a cell (`as_dict`) name, as `module:name`."""
+    found = {x for x in plain.values() if isinstance(x, str) and OWN.fullmatch(x)}
+    return tuple(sorted(found))
 
 
 def from_dict(settings: type[SomeCell], plain: Mapping[str, SettingValue]) -> SomeCell:
     """Rebuild a cell from `as_dict`'s output."""
-    hints = _types(settings)
-    return settings(**{k: _convert(k, v, hints[k], strict=True) for k, v in plain.items()})
+    return settings(**{k: _of_field(settings, k, v, strict=True) for k, v in plain.items()})
 
 
 def canonical(value: object) -> bytes:
@@ -199,7 +209,7 @@ def override(
     """
     hints = _types(type(cell))
     replaced = {
-        name: _convert(name, value, hints[name], strict=not text)
+        name: _of_field(type(cell), name, value, strict=not text)
         for name, value in changes.items()
         if name in hints
     }
@@ -227,6 +237,33 @@ def require_known(names: Iterable[str], settings: Iterable[type]) -> None:
 def _types(settings: type) -> dict[str, Any]:
     """The declared type of each field; kept, for it is looked up for every run."""
     return get_type_hints(settings)
+
+
+@functools.cache
+def _takes_own(settings: type) -> frozenset[str]:
+    return frozenset(f.name for f in dataclasses.fields(settings) if f.metadata["own"])
+
+
+def _of_field(settings: type, name: str, value: object, *, strict: bool) -> Any:
+    """A value as the field of this name takes it."""
+    if name in _takes_own(settings) and (own := _import_string(name, value)):
+        return own
+    return _convert(name, value, _types(settings)[name], strict=strict)
+
+
+def _import_string(name: str, value: object) -> str:
+    """The `module:name` of something of one's own, or nothing where it is the name of an entry."""
+    if callable(value):
+        value = f"{value.__module__}:{getattr(value, '__qualname__', '')}"
+    if not isinstance(value, str) or ":" not in value:
+        return ""
+    if not OWN.fullmatch(value) or value.startswith("__main__:"):
+        raise BadInput(
+            f"{name}={_short(value)}: runs are made in processes of their own, which import it by "
+            f"a name; put it at the top level of a module, say my_parts.py, and give "
+            f"{name}=my_parts:its_name"
+        )
+    return value
 
 
 def _convert(name: str, value: object, kind: Any, *, strict: bool) -> Any:

@@ -18,10 +18,11 @@ random. One of your own is an entry of `SELECTORS`:
     SELECTORS["token_norm"] = lambda batch, model, parameters: jnp.linalg.norm(batch.tokens, axis=2)
     fewer = select_tokens(batch, "token_norm", 0.5, key=jax.random.key(0))
 
+or `module:name`, which settings take too (`attnlab.tables`).
+
 Liang et al. (2022), EViT, for the attention score.
 """
 
-import difflib
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
@@ -33,6 +34,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 from attnlab.core import BadInput
 from attnlab.data.batch import Batch
 from attnlab.numerics.random import fractions
+from attnlab.tables import entry
 
 SomeBatch = TypeVar("SomeBatch", bound=Batch)
 
@@ -131,10 +133,7 @@ def select_tokens(
 
     A token that was removed before stays removed. `key` breaks ties.
     """
-    if name not in SELECTORS:
-        near = difflib.get_close_matches(name, SELECTORS, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise BadInput(f"no selector is called {name!r}; {hint}there are: {', '.join(SELECTORS)}")
+    selector = entry(SELECTORS, name, "selector")
     L = batch.kept.shape[1]
     if not 0.5 < share * L <= L:
         raise BadInput(
@@ -142,7 +141,7 @@ def select_tokens(
             "is required"
         )
     count = round(share * L)
-    kept = _kept(SELECTORS[name], batch, model, parameters, jnp.asarray(count), key)
+    kept = _kept(selector, batch, model, parameters, jnp.asarray(count), key)
     return eqx.tree_at(lambda b: b.kept, batch, kept)
 
 

@@ -106,7 +106,10 @@ def test_the_mean_scheme_has_the_mean_grams():
 def test_phase_1_is_one_step_from_zero_with_fair_signs():
     model = MultiHead(1000)
     U, W = model.init(KEY, BATCH).trained
-    v = np.mean([y * x.mean(0) for x, y in zip(X, np.asarray(BATCH.labels), strict=True)], 0) / 2
+    labels, kept = np.asarray(BATCH.labels), np.asarray(BATCH.kept)
+    assert not kept.all()  # what was removed is not seen
+    seen = zip(X, labels, kept, strict=True)
+    v = np.mean([y * x[of].mean(0) for x, y, of in seen], 0) / 2
     assert not W.any()
     assert 400 < int((jnp.abs(U - v).max((1, 2)) < 1e-12).sum()) < 600
     np.testing.assert_allclose(jnp.abs(U), np.broadcast_to(np.abs(v), U.shape), atol=1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnlab.models.shallow_vit import attention
-from attnlab.models.shallow_vit_initialisation import ShallowViTSizes, draw
+from attnlab.models.shallow_vit_initialisation import Scales, ShallowViTSizes, draw
 
 SIZES = ShallowViTSizes(d=10, M=5, L=20, m=30, m_a=10, m_b=10)
 NUMBERS = {"sigma": 0.1, "delta": 0.2, "xi": 0.01, "c0": 0.01}
@@ -17,7 +17,7 @@ PATTERNS = jnp.eye(5, 10)
 
 @partial(jax.jit, static_argnames=("sizes", "scheme", "errors"))
 def compiled(key, sizes, patterns, shared, scheme, errors):
-    numbers = {k: jnp.asarray(v) for k, v in NUMBERS.items()}
+    numbers = Scales(**{k: jnp.asarray(v) for k, v in NUMBERS.items()})
     return draw(key, sizes, patterns, numbers, shared=shared, scheme=scheme, errors=errors)
 
 

@@ -5,7 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnlab.models.shallow_vit_initialisation import ShallowViTSizes, draw, orthonormal, rotation
+from attnlab.models.shallow_vit_initialisation import (
+    Scales,
+    ShallowViTSizes,
+    draw,
+    orthonormal,
+    rotation,
+)
 from attnlab.numerics.random import normal
 
 SIZES = ShallowViTSizes(d=6, M=4, L=3, m=400, m_a=5, m_b=4, H=2, outputs=2)
@@ -14,7 +20,7 @@ PATTERNS = jnp.asarray(np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6))
 
 
 def drawn(sizes, scheme="assumption_1", errors="error", shared=False, queries_as_keys=False):
-    numbers = {name: jnp.asarray(x) for name, x in NUMBERS.items()}
+    numbers = Scales(**{name: jnp.asarray(x) for name, x in NUMBERS.items()})
     return draw(
         jax.random.key(5), sizes, PATTERNS, numbers, shared=shared,
         queries_as_keys=queries_as_keys, scheme=scheme, errors=errors,

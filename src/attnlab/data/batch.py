@@ -1,14 +1,14 @@
 """A batch of samples, the one thing that every data distribution returns."""
 
 import dataclasses
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import DTypeLike
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from attnlab.core import BadInput
@@ -152,6 +152,15 @@ class Batch(eqx.Module):
     def shares(self) -> Float[Array, " n"]:
         """What each sample counts in a mean over the batch; they add up to one."""
         return self.weight() if self.weights is None else self.weights / self.weights.sum()
+
+
+@runtime_checkable
+class Distribution(Protocol):
+    """Where samples come from: every data model, and one of your own."""
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Batch:
+        """Draw n samples."""
+        ...
 
 
 # --- what own arrays must be ------------------------------------------------------------------

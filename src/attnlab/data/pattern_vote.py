@@ -75,12 +75,17 @@ class PatternVote(eqx.Module):
         """Tokens in a sample."""
         return self.counts[0].sum()
 
-    def sample(self, key: PRNGKeyArray, n: int, L: int) -> PatternBatch:
-        """Draw n samples of L tokens (L is the sum of every row of `counts`).
+    def sample(self, key: PRNGKeyArray, n: int, L: int | None = None) -> PatternBatch:
+        """Draw n samples of L tokens, which is the sum of every row of `counts`.
 
-        The tokens' noise has a stream of its own, so that the places of the patterns are the
-        same whatever the noise.
+        L must be given to a compiled run, where the counts are data and L is a shape, and for
+        `multinomial`, where counts are proportions. The tokens' noise has a stream of its own, so
+        that the places of the patterns are the same whatever the noise.
         """
+        if L is None:
+            if self.multinomial:
+                raise BadInput("got multinomial without L; give the number of tokens in a sample")
+            L = int(self.length)
         rows, M = self.counts.shape
         classes = self.classes or rows
         of_class, of_place, of_noise, of_noisy, of_member = jax.random.split(key, 5)

@@ -14,9 +14,10 @@ data, so another S, zeta or noise level costs no compilation. See `mixture_sizes
 A kind of noise of your own is an entry of `NOISE`; Assumption 3 holds for it as for the others.
 
     NOISE["two_points"] = NoiseKind(lambda u: jnp.sign(u) / 2, lambda draw: draw.share)
+
+or `module:name` of one, which settings take too (`attnlab.tables`).
 """
 
-import difflib
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,10 +29,10 @@ import numpy as np
 from jax.scipy.special import ndtri
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from attnlab.core import BadInput
 from attnlab.data.batch import Batch
 from attnlab.data.mixture_sizes import MixtureSizes
 from attnlab.numerics.random import normal, signs, uniform
+from attnlab.tables import entry
 
 IRRELEVANT, RELEVANT = 0, 1
 
@@ -102,17 +103,12 @@ class TokenMixture(eqx.Module):
         fixed_places: bool = False,
     ) -> "TokenMixture":
         """The distribution with these sizes, and noise of this kind."""
-        if noise not in NOISE:
-            near = difflib.get_close_matches(noise, NOISE, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            known = ", ".join(NOISE)
-            raise BadInput(f"no kind of noise is called {noise!r}; {hint}there are: {known}")
         names = TOGETHER if noise in TOGETHER else (noise,)
         return cls(
             T=sizes.T,
             d=sizes.d,
             M=sizes.M,
-            kinds=tuple(NOISE[name] for name in names),
+            kinds=tuple(entry(NOISE, name, "kind of noise") for name in names),
             kind=jnp.asarray(names.index(noise)),
             S=jnp.asarray(float(sizes.S)),
             relevant=jnp.asarray(sizes.relevant),

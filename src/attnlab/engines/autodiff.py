@@ -40,6 +40,8 @@ class Autodiff(eqx.Module):
     score_rate: Float[Array, ""]
     """What the gradients of the attention's own weights are multiplied by."""
     of_margin: Loss = eqx.field(static=True)
+    counts: Float[Array, " n"] | None = None
+    """What each sample counts beside the others, 1 in the mean, where they do not count alike."""
 
     state_is_weights: ClassVar[bool] = True
 
@@ -75,8 +77,13 @@ class Autodiff(eqx.Module):
         return self.model.view(Weights(state, self.fixed), start, self.score_gain)
 
     def subset(self, indices: Int[Array, " room"], size: Int[Array, ""]) -> "Autodiff":
-        """The same with a mini-batch as its samples, of which the first `size` count alike."""
-        valid = jnp.arange(indices.size) < size
+        """The same with a mini-batch as its samples, of which the first `size` are there.
+
+        Its loss is that of the whole batch in expectation, weights included.
+        """
+        shares = (jnp.arange(indices.size) < size) / size
+        if self.counts is not None:
+            shares = shares * self.counts[indices]
         return eqx.tree_at(
             lambda e: (e.tokens, e.labels, e.kept, e.shares, e.size),
             self,
@@ -84,7 +91,7 @@ class Autodiff(eqx.Module):
                 self.tokens[indices],
                 self.labels[indices],
                 self.kept[indices],
-                (valid / size).astype(self.shares.dtype),
+                shares.astype(self.shares.dtype),
                 size,
             ),
         )
@@ -118,5 +125,6 @@ def on_batch(
         score_gain=jnp.asarray(gain, dtype),
         score_rate=jnp.asarray(rate, dtype),
         of_margin=loss,
+        counts=None if batch.weights is None else batch.shares() * batch.labels.shape[0],
     )
     return engine, weights.trained

@@ -28,6 +28,7 @@ from attnlab.models.linear_mlp_initialisation import Initialisation
 from attnlab.models.linear_mlp_transformer import LinearMLPSizes
 from attnlab.models.word_level import WordView
 from attnlab.training.attention import Attention
+from attnlab.training.losses import Loss, logistic
 
 TYPES = 4
 
@@ -146,6 +147,7 @@ def start(
     initialisation: Initialisation,
     *,
     attention: Attention = "trained",
+    loss: Loss = logistic,
 ) -> tuple[SymmetricOnWords, Sectors]:
     """The engine for a balanced batch with distinct words that are all there are."""
     reason = why_not(sizes, batch, initialisation)
@@ -153,7 +155,9 @@ def start(
         raise BadInput(reason)
     n, L = batch.words.shape
     distribution = BalancedTrainingSet(sizes.d, L)
-    engine, state = symmetric.start(distribution, n, sizes, initialisation, attention=attention)
+    engine, state = symmetric.start(
+        distribution, n, sizes, initialisation, attention=attention, loss=loss
+    )
     words, samples = batch.words, jnp.arange(n)[:, None]
     kinds = jnp.broadcast_to(SIGNALS - 1 + batch.types[:, None], words.shape)
     signals = jnp.arange(SIGNALS, dtype=jnp.int32)

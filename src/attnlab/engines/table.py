@@ -7,7 +7,6 @@
 An engine of your own is an entry of `ENGINES`.
 """
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,6 +41,7 @@ from attnlab.models.multihead_initialisation import first_phase_direction, sign_
 from attnlab.models.multihead_model import MultiHead
 from attnlab.models.protocol import AUTO, Model, Weights
 from attnlab.models.shallow_vit_model import ShallowViT
+from attnlab.tables import entry
 from attnlab.training.attention import GAIN_AND_RATE, Attention
 from attnlab.training.engine import Engine
 from attnlab.training.losses import LOSSES
@@ -99,13 +99,10 @@ def start(
 ) -> Started:
     """Draw the first weights by a scheme (which takes `numbers`): an engine and its first state."""
     problem = _problem(model, batch, key, scheme, loss, attention, numbers)
-    if engine != AUTO and engine not in ENGINES:
-        near = difflib.get_close_matches(engine, ENGINES, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise BadInput(f"no engine is called {engine!r}; {hint}there are: {', '.join(ENGINES)}")
-    if engine != AUTO and (why := ENGINES[engine].why_not(problem)):
+    chosen = entry(ENGINES, choose(problem) if engine == AUTO else engine, "engine")
+    if why := chosen.why_not(problem):
         raise BadInput(f"got engine={engine} with {why}; take engine='{choose(problem)}'")
-    return ENGINES[choose(problem) if engine == AUTO else engine].build(problem)
+    return chosen.build(problem)
 
 
 def why_not(
@@ -162,6 +159,17 @@ def _removed(batch: Batch) -> str:
     return "" if bool(batch.kept.all()) else "removed tokens"
 
 
+def _other_numbers(of: Problem, *known: str) -> str:
+    """Numbers that the scheme does not take, for an engine that starts without drawing it."""
+    others = ", ".join(name for name in of.numbers if name not in known)
+    return f"{others}, which the scheme does not take" if others else ""
+
+
+def _not_signs(model: LinearMLPTransformer) -> str:
+    drawn = model.output_layer == "same_as_weights"
+    return "output_layer=same_as_weights: it has an output layer of signs" if drawn else ""
+
+
 def _not_exact(of: Problem) -> str:
     if not isinstance(of.model, ShallowViT):
         return f"{type(of.model).__name__}: it is made for ShallowViT"
@@ -202,6 +210,8 @@ def _not_symmetric(of: Problem) -> str:
         return why
     if of.scheme != "mean":
         return f"scheme={of.scheme}: it starts where the Grams are at their mean (scheme=mean)"
+    if why := _other_numbers(of, "c0") or _not_signs(of.model):
+        return why
     has = symmetric_words.balance(of.batch)
     if not has.shares:
         return "types that are not 1/2, 1/6, 1/6 and 1/6 of the samples"
@@ -217,7 +227,7 @@ def _not_collapsed_heads(of: Problem) -> str:
         return why
     if of.scheme not in (AUTO, "phase_1"):
         return f"scheme={of.scheme}: heads are equal only after phase_1"
-    return ""
+    return _other_numbers(of)
 
 
 def _not_heads(of: Problem) -> str:
@@ -359,8 +369,8 @@ def _in_shares(batch: Batch) -> Batch:
 
 def _build_symmetric(of: Problem) -> Started:
     how = Initialisation("theory", of.model.output_layer, **of.numbers)
-    sizes = of.model.sizes(of.batch)
-    return Started(*symmetric_words.start(of.batch, sizes, how, attention=of.attention))
+    sizes, loss = of.model.sizes(of.batch), LOSSES[of.loss]
+    return Started(*symmetric_words.start(of.batch, sizes, how, attention=of.attention, loss=loss))
 
 
 ENGINES: dict[str, Entry] = {

@@ -54,7 +54,7 @@ class Fingerprint:
     def here(cls, job: worker.Job) -> "Fingerprint":
         """The fingerprint of what this process would import to do the job."""
         try:
-            code = fingerprint.code(job.run, job.settings)
+            code = fingerprint.of_run(job.run, job.settings, job.cell)
         except BadInput:
             code = "not installed"
         return cls(code, fingerprint.stack())

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from attnlab.cells import own_parts
 from attnlab.core import BadInput
 from attnlab.lab import executors, fingerprint, registry
 from attnlab.lab.companion import Companion, Order, OtherCode
@@ -126,6 +127,11 @@ def _require_registered(order: Order) -> None:
         for paper in registry.papers().values()
         for study in paper.studies
     }
+    if own := own_parts(job.cell):
+        raise BadInput(
+            f"got {', '.join(own)} in an order to a Dask worker, which runs nothing but installed "
+            "papers; make runs with parts of your own on this machine, without --dask"
+        )
     if (job.run, job.settings) not in known:
         raise BadInput(
             f"a Dask worker was asked for {job.run!r} with {job.settings!r}, which no study of a "

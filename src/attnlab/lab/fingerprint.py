@@ -4,7 +4,8 @@ A finished record is used again only if both are equal to today's. The code is t
 which the study's run imports, directly or through others, within attnlab and the packages of the
 run and of its settings: what the run does not import, as claims, figures, designs and other papers,
 may change freely. Syntax trees are compared, without what no run depends on, so that comments,
-layout and documentation may change too.
+layout and documentation may change too. What of one's own a cell names (`module:name`: a selector,
+noise, an optimiser) counts with its module and what that imports of its package.
 
 Modules are read, never imported: neither jax nor a paper is loaded to learn whether its records
 are current. So an import by a computed name (`importlib.import_module(name)`) is not seen.
@@ -13,13 +14,14 @@ are current. So an import by a computed name (`importlib.import_module(name)`) i
 import ast
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from attnlab import cells
 from attnlab.core import BadInput, Study
 
 OURS = "attnlab"
@@ -35,9 +37,17 @@ def stack() -> str:
     return " ".join(f"{name}={_version(name)}" for name in STACK)
 
 
-def of(study: Study) -> str:
-    """The fingerprint of the code that makes a study's records."""
-    return code(study.run, settings_name(study.settings))
+def of(study: Study, plain: Mapping[str, object] | None = None) -> str:
+    """The code that makes a study's records: of those of a cell, with what is one's own in it."""
+    return of_run(study.run, settings_name(study.settings), plain or {})
+
+
+def of_run(run: str, settings: str, plain: Mapping[str, object]) -> str:
+    """The same for an order of a run, by its import strings."""
+    own = cells.own_parts(plain)
+    for name in own:
+        _installed.require(name)
+    return code(run, settings, *own)
 
 
 def settings_name(settings: type) -> str:
@@ -71,6 +81,8 @@ class Module:
     program: str
     imports: tuple[tuple[str, str], ...]
     """(module, name) of `from module import name`; the name is empty for `import module`."""
+    bound: frozenset[str]
+    """The names that its top-level statements bind."""
 
 
 class Code:
@@ -118,6 +130,14 @@ class Code:
                     waiting += [m for m in named if self._source(m) is not None][:1]
         return sorted(found)
 
+    def require(self, name: str) -> None:
+        """Refuse `module:name` where no top-level statement of the module binds the name."""
+        module, _, wanted = name.partition(":")
+        if self._source(module) is None:
+            raise BadInput(f"got {name}; no module {module!r} is in the package {_top(module)!r}")
+        if wanted not in self._module(module).bound:
+            raise BadInput(f"got {name}; nothing at the top level of {module} is called {wanted!r}")
+
     def _source(self, module: str) -> Source | None:
         top = _top(module)
         if top not in self._sources:
@@ -134,7 +154,8 @@ class Code:
                 raise BadInput(f"{source.file} is not a Python program: {error}") from None
             package = name if source.is_package else name.rpartition(".")[0]
             imports = tuple(dict.fromkeys(_names(tree, package)))  # before the tree is cut
-            self._modules[name] = Module(_program(tree), imports)
+            bound = frozenset(_bound(tree))
+            self._modules[name] = Module(_program(tree), imports, bound)
         return self._modules[name]
 
 
@@ -167,6 +188,18 @@ def _program(tree: ast.Module) -> str:
         elif isinstance(node, ast.Call) and _last_name(node.func) == "setting":
             node.keywords = [k for k in node.keywords if k.arg not in PROSE]
     return ast.unparse(tree)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            yield child.name
+        elif isinstance(child, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in child.names)
+        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield child.id
+        else:  # under an `if` or a `try`
+            yield from _bound(child)
 
 
 def _names(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ code or stack fingerprint is not today's stays, and is shown as stale.
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -185,11 +185,11 @@ class Ledger:
     def summary(self) -> list[StudySummary]:
         """Per study: current and stale records, diverged ones, attempts by kind, seconds."""
         rows: dict[str, StudySummary] = {}
-        query = "SELECT study, code, stack, COUNT(*), SUM(diverged != ''), SUM(seconds) "
-        query += "FROM record GROUP BY study, code, stack"
-        for study, code, stack, count, diverged, seconds in self._db.execute(query):
+        query = "SELECT study, cell, code, stack, COUNT(*), SUM(diverged != ''), SUM(seconds) "
+        query += "FROM record GROUP BY study, cell, code, stack"
+        for study, cell, code, stack, count, diverged, seconds in self._db.execute(query):
             row = rows.setdefault(study, StudySummary(study))
-            current = (code, stack) == (_code_of_study(study), fingerprint.stack())
+            current = (code, stack) == (code_of(study, json.loads(cell)), fingerprint.stack())
             row.current += count if current else 0
             row.stale += 0 if current else count
             row.diverged += diverged if current else 0
@@ -234,7 +234,8 @@ class Ledger:
 
     @staticmethod
     def _key(task: "Task") -> tuple[str, str, str]:
-        return task.identity, fingerprint.of(task.study), fingerprint.stack()
+        code = fingerprint.of(task.study, vars(task.cell))
+        return task.identity, code, fingerprint.stack()
 
 
 @contextmanager
@@ -263,9 +264,10 @@ def last_lines(message: str, count: int) -> str:
     return "\n".join([head, *(trace[-(count - 1) :] if count > 1 else [])])
 
 
-def _code_of_study(study: str) -> str | None:
+def code_of(study: str, cell: Mapping[str, object]) -> str | None:
+    """Today's code of a record of this study and cell, if all of it is installed here."""
     try:
-        return fingerprint.of(registry.study(study))
+        return fingerprint.of(registry.study(study), cell)
     except BadInput:  # the paper's package is not installed here: its rows cannot be current
         return None
 

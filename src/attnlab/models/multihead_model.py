@@ -80,8 +80,13 @@ class MultiHead(eqx.Module):
 
 
 def _phase_1(key: PRNGKeyArray, model: MultiHead, batch: Batch) -> Weights:
-    """The first phase on these samples, with a fair sign for each head; those of +1 first."""
-    v = jnp.asarray(first_phase_direction(batch.vectors(), batch.labels, batch.shares()))
+    """The first phase on these samples, with a fair sign for each head; those of +1 first.
+
+    A sample's mean token is that of the tokens that are kept.
+    """
+    seen = batch.kept[..., None]
+    tokens = batch.vectors() * seen * (seen.shape[1] / seen.sum(1, keepdims=True))
+    v = jnp.asarray(first_phase_direction(tokens, batch.labels, batch.shares()))
     counts, T = sign_counts(key, model.heads), batch.kept.shape[1]
     return Weights(phase_1_heads(v, counts, model.heads, T, model.output))
 

@@ -10,7 +10,6 @@ an optimiser sees the latter alone. Models act on token vectors (n, L, d); words
 and engines that know better never form them.
 """
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -20,6 +19,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from attnlab.core import BadInput
 from attnlab.data.batch import Batch
+from attnlab.tables import entry
 
 AUTO = "auto"
 
@@ -83,13 +83,9 @@ def drawn_by(
     model: Model, scheme: str, key: PRNGKeyArray, batch: Batch, numbers: Mapping[str, float]
 ) -> Weights:
     """The weights by the scheme of this name, or a sentence."""
-    if scheme not in model.schemes:
-        name, known = type(model).__name__, ", ".join(model.schemes)
-        near = difflib.get_close_matches(scheme, model.schemes, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise BadInput(f"{name} has no scheme {scheme!r}; {hint}there are: {known}")
+    drawn = entry(model.schemes, scheme, f"scheme of {type(model).__name__}")
     try:
-        return model.schemes[scheme](key, model, batch, **numbers)
+        return drawn(key, model, batch, **numbers)
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise

@@ -57,6 +57,19 @@ class ShallowViTSizes:
     combination: Combination = "sum"
 
 
+class Scales(NamedTuple):
+    """The numbers of a scheme: data of a compiled run."""
+
+    sigma: Float[Array, ""]
+    """The error of the values."""
+    delta: Float[Array, ""]
+    """That of keys and queries."""
+    xi: Float[Array, ""]
+    """The deviation of the neurons' entries."""
+    c0: Float[Array, ""] | None = None
+    """The tokens' noise, which only the printed scheme asks for."""
+
+
 class Features(NamedTuple):
     """The orthonormal vectors behind the first values, keys and queries, as columns, by head."""
 
@@ -77,14 +90,14 @@ def draw(
     key: PRNGKeyArray,
     sizes: ShallowViTSizes,
     patterns: Float[Array, "M d"],
-    numbers: dict[str, Float[Array, ""]],
+    numbers: Scales,
     *,
     shared: Array | bool = False,
     queries_as_keys: Array | bool = False,
     scheme: Scheme = "assumption_1",
     errors: Errors | Callable[[str], Array] = "error",
 ) -> Start:
-    """Draw the first weights. `numbers`: sigma, delta, xi (and c0 for the printed scheme).
+    """Draw the first weights.
 
     `queries_as_keys` takes r_j = q_j for every j, where Assumption 1 asks it of the first two.
     `errors` is a name, or where the choice is data a function that tells whether it is a name.
@@ -92,7 +105,7 @@ def draw(
     chosen = errors if callable(errors) else lambda name: jnp.asarray(name == errors)
     for_O, for_a, for_heads = jax.random.split(key, 3)
     D = sizes.m_a * (sizes.H if sizes.combination == "concat" else 1)
-    W_O = normal(for_O, (sizes.m, D), 1.0) * numbers["xi"]
+    W_O = normal(for_O, (sizes.m, D), 1.0) * numbers.xi
     drawn = signs(for_a, (sizes.outputs, sizes.L, sizes.m)) / jnp.sqrt(sizes.m)
     a = jnp.where(shared, drawn[:, :1], drawn)
     if scheme == "printed":
@@ -119,7 +132,7 @@ def _head(
     key: PRNGKeyArray,
     sizes: ShallowViTSizes,
     patterns: Float[Array, "M d"],
-    numbers: dict[str, Float[Array, ""]],
+    numbers: Scales,
     chosen: Callable[[str], Array],
     queries_as_keys: Array | bool,
 ) -> tuple[Array, Array, Array, Features]:
@@ -131,7 +144,7 @@ def _head(
     other_basis = q.at[:, 2:].set(q[:, 2:] @ orthonormal(keys[2], sizes.m_b - 2))
     r = jnp.where(queries_as_keys, q, other_basis)
     p, q, r = p[:, :M], q[:, :M], r[:, :M]
-    sigma, delta = numbers["sigma"], numbers["delta"]
+    sigma, delta = numbers.sigma, numbers.delta
     moved = []
     for k, x, size, worst in (
         (keys[3], p, sigma, _less_apart(p)),
@@ -174,16 +187,17 @@ def _printed(
     key: PRNGKeyArray,
     sizes: ShallowViTSizes,
     patterns: Float[Array, "M d"],
-    numbers: dict[str, Float[Array, ""]],
+    numbers: Scales,
 ) -> tuple[Array, Array, Array, Features]:
-    scale = {name: (numbers[name] / numbers["c0"]) ** 2 for name in ("sigma", "delta")}
+    assert numbers.c0 is not None
+    of_values, of_scores = ((x / numbers.c0) ** 2 for x in (numbers.sigma, numbers.delta))
     size = max(sizes.m_a, sizes.d)
     U = jnp.stack([orthonormal(k, size) for k in jax.random.split(key, sizes.H)])
     U = U[:, : sizes.m_a, : sizes.d]
     eye = jnp.broadcast_to(jnp.eye(sizes.m_b, sizes.d), (sizes.H, sizes.m_b, sizes.d))
     p = jnp.einsum("had,Md->haM", U, patterns)
     q = jnp.einsum("hbd,Md->hbM", eye, patterns)
-    return scale["sigma"] * U, scale["delta"] * eye, scale["delta"] * eye, Features(p, q, q)
+    return of_values * U, of_scores * eye, of_scores * eye, Features(p, q, q)
 
 
 def _unit(x: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]:

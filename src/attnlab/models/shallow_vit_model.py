@@ -16,7 +16,7 @@ from attnlab.data.pattern_vote import PatternBatch
 from attnlab.models import shallow_vit
 from attnlab.models.protocol import AUTO, Scheme, Weights, drawn_by
 from attnlab.models.shallow_vit import Combination, Parameters
-from attnlab.models.shallow_vit_initialisation import ShallowViTSizes, draw
+from attnlab.models.shallow_vit_initialisation import Scales, ShallowViTSizes, draw
 from attnlab.numerics.random import normal, signs
 
 
@@ -144,7 +144,7 @@ def _assumption_1(
             f"got value_size={sizes.m_a}, key_size={sizes.m_b} with {sizes.M} patterns; "
             f"orthonormal features need both >= {sizes.M}: raise them"
         )
-    numbers = {"sigma": jnp.asarray(sigma), "delta": jnp.asarray(delta), "xi": jnp.asarray(xi)}
+    numbers = Scales(jnp.asarray(sigma), jnp.asarray(delta), jnp.asarray(xi))
     drawn = draw(key, sizes, patterns, numbers, shared=model.shared_output)
     return Weights(drawn.parameters, drawn.a)
 

@@ -61,6 +61,6 @@ def compiled(cell: Cell) -> Inputs:
 
 def _as_data(value: SettingValue, kind: object) -> Array | Choice:
     if isinstance(value, str):
-        names = get_args(kind)
+        names = tuple(dict.fromkeys((*get_args(kind), value)))  # one's own is no name of ours
         return Choice(jnp.asarray(names.index(value)), names)
     return jnp.asarray(value)

@@ -12,16 +12,17 @@ returns an optax transformation.
     RULES["clipped"] = lambda learning_rate: optax.chain(
         optax.clip_by_global_norm(1.0), optax.sgd(learning_rate)
     )
+
+or `module:name` of such a function, which settings take too (`attnlab.tables`).
 """
 
-import difflib
 from collections.abc import Callable
 from functools import partial
 
 import optax
 from jaxtyping import Array
 
-from attnlab.core import BadInput
+from attnlab.tables import entry
 from attnlab.training.updates import OptaxStep, PlainStep, Update
 
 MOMENTUM = 0.9
@@ -47,18 +48,13 @@ RULES: dict[str, Rule] = {
     **{name: getattr(optax, name) for name in OF_OPTAX},
 }
 """Every optimiser by name."""
-DECAYING = ("adamw", "lion", "lamb", "decayed_sgd")
-"""Rules whose moves depend on the weights themselves."""
 DEFAULTS: dict[str, dict[str, float]] = {"momentum": {"momentum": MOMENTUM}}
 
 
 def optimiser(name: str, learning_rate: float | Array, **hyperparameters: float | Array) -> Update:
     """The rule of this name as an `Update`; a learning rate is data and costs no compilation."""
-    if name not in RULES:
-        near = difflib.get_close_matches(name, RULES, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise BadInput(f"no optimiser is called {name!r}; {hint}there are: {', '.join(RULES)}")
+    rule = entry(RULES, name, "optimiser")
     if name == "sgd" and not hyperparameters:
         return PlainStep(learning_rate)
     given = {"learning_rate": learning_rate, **DEFAULTS.get(name, {}), **hyperparameters}
-    return OptaxStep(RULES[name], given, name in DECAYING or "weight_decay" in given)
+    return OptaxStep(rule, given)

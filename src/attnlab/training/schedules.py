@@ -55,4 +55,4 @@ def warmed(
         "clip": clip,
     }
     as_data = {name: jnp.asarray(x, jnp.float32) for name, x in numbers.items()}
-    return OptaxStep(warmed_adamw, as_data, True)
+    return OptaxStep(warmed_adamw, as_data)

@@ -53,8 +53,19 @@ class OptaxStep(eqx.Module):
     hyperparameters: Mapping[str, Array] = eqx.field(
         converter=lambda given: {name: jnp.asarray(x) for name, x in given.items()}
     )
-    reads_weights: bool = eqx.field(static=True, default=False)
-    """Whether a move depends on the weights beside the gradient, as weight decay does."""
+
+    @property
+    def reads_weights(self) -> bool:
+        """Whether a move depends on the weights beside the gradient, as weight decay does.
+
+        optax makes no such move without them: so a rule of one's own need not say it.
+        """
+        rule = self.rule(**self.hyperparameters)
+        try:
+            jax.eval_shape(lambda g: rule.update(g, rule.init(g), None)[0], jnp.zeros(1))
+        except (ValueError, AttributeError, TypeError):  # a rule that looks into what is not there
+            return True
+        return False
 
     def init(self, state: PyTree) -> PyTree:
         """The rule's own memory."""
@@ -79,7 +90,7 @@ def require_exact(engine: Engine, update: Update) -> None:
             "on it the rule would not be the rule on the weights; take plain descent (sgd), or an "
             "engine on the weights"
         )
-    if update.reads_weights and getattr(engine, "state_is_moves", False):
+    if getattr(engine, "state_is_moves", False) and update.reads_weights:
         raise BadInput(
             f"got a rule with weight decay with the engine {name}, whose state is how far the "
             "weights have moved: it would decay the moves; take engine='autodiff'"

@@ -17,7 +17,12 @@ class OptimiserSettings(MixtureSettings):
         16, origin="ours", symbol="H", shape=True, samples=False, help="heads, each for itself"
     )
     optimiser: Literal["adam", "sgd"] = setting(
-        "adam", origin="ours", shape=True, samples=False, help="sgd, the paper's, is a control"
+        "adam",
+        origin="ours",
+        shape=True,
+        samples=False,
+        own=True,
+        help="sgd, the paper's, is a control",
     )
     rate: float = setting(0.01, origin="ours", symbol="eta", samples=False, help="step size")
     K: int = setting(100, origin="ours", symbol="K", samples=False, help="steps of phase 2")

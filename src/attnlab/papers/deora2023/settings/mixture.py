@@ -67,6 +67,7 @@ class MixtureSettings:
     noise: Noise = setting(
         "clipped_gaussian",
         origin="ours",
+        own=True,
         help="kind of noise",
         alternatives={
             "uniform": "Assumption 3 bounds the noise and names no distribution",

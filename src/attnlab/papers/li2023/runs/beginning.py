@@ -12,7 +12,7 @@ from attnlab.data.pattern_vote import PatternBatch, label_vectors, shuffled
 from attnlab.engines.collapsed_tokens import Collapsed, sums_by_pattern
 from attnlab.engines.exact import Exact
 from attnlab.models.shallow_vit import Parameters
-from attnlab.models.shallow_vit_initialisation import ShallowViTSizes, Start, draw
+from attnlab.models.shallow_vit_initialisation import Scales, ShallowViTSizes, Start, draw
 from attnlab.papers.li2023.runs.given import Given
 
 PROBED_SAMPLES = 24
@@ -113,7 +113,7 @@ def initial_model(given: Given) -> Start:
         given.streams.init,
         sizes,
         mu,
-        {name: getattr(inputs, name) for name in ("sigma", "delta", "xi", "c0")},
+        Scales(inputs.sigma, inputs.delta, inputs.xi, inputs.c0),
         shared=inputs.output_weights.is_("shared"),
         queries_as_keys=inputs.queries.is_("keys"),
         scheme=inputs.initial,

@@ -131,7 +131,7 @@ class TrainingSettings:
         alternatives={False: "Algorithm 1 does not say how a batch is drawn"},
     )
     optimiser: Optimiser = setting(
-        "sgd", origin="paper", samples=False, shape=True, help="how the weights move"
+        "sgd", origin="paper", samples=False, shape=True, own=True, help="how the weights move"
     )
     # --- data
     N: int = setting(
@@ -284,6 +284,7 @@ class TrainingSettings:
         "none",
         origin="paper",
         samples=False,
+        own=True,
         help="which tokens are removed first",
         idle=removes_none,
     )
