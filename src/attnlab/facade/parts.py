@@ -65,7 +65,7 @@ class Prepared:
         return rows_as_html(repr(self), rows)
 
 
-class Start(NamedTuple):
+class Ready(NamedTuple):
     """`engine, state = start(...)`."""
 
     engine: Prepared
@@ -85,7 +85,7 @@ def start(
     test: Batch | None = None,
     roles: Sequence[str] | None = None,
     **numbers: float,
-) -> Start:
+) -> Ready:
     """Draw the first weights by a scheme (which takes `numbers`): an engine and its first state.
 
     `scheme="auto"` is the paper's first model where the patterns are known, else a random one;
@@ -124,7 +124,7 @@ def start(
         score_gain=GAIN_AND_RATE[attention][0],
         roles=tuple(roles) if roles is not None else role_names(batch),
     )
-    return Start(Prepared(setup, why), started.state)
+    return Ready(Prepared(setup, why), started.state)
 
 
 @in_double

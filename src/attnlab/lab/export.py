@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from attnlab.cells import SettingValue
 from attnlab.core import BadInput, Record, Records
 from attnlab.lab import fingerprint, payload, registry
-from attnlab.lab.ledger import Ledger
+from attnlab.lab.ledger import Ledger, code_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,15 +57,13 @@ def require(package: str) -> Any:
 def rows(ledger: Ledger, *, stale: bool = False) -> dict[str, list[Row]]:
     """The records of every study, newest of each run, in the order of settings and seeds."""
     found: dict[str, dict[str, Row]] = {}
-    codes: dict[str, str | None] = {}
     for _, row in ledger.rows("record"):
         study = str(row["study"])
-        if study not in codes:
-            codes[study] = _code(study)
-        current = (row["code"], row["stack"]) == (codes[study], fingerprint.stack())
+        cell = json.loads(str(row["cell"]))
+        current = (row["code"], row["stack"]) == (code_of(study, cell), fingerprint.stack())
         if current or stale:
             one = Row(
-                json.loads(str(row["cell"])),
+                cell,
                 int(row["seed"]),
                 payload.decode(row["payload"]),  # pyright: ignore[reportArgumentType]
                 str(row["diverged"]),
@@ -321,10 +319,3 @@ def _replaced(path: Path, save: Callable[[Path], Any]) -> Path:
     finally:
         beside.unlink(missing_ok=True)
     return path
-
-
-def _code(study: str) -> str | None:
-    try:
-        return fingerprint.of(registry.study(study))
-    except BadInput:  # the paper's package is not installed here: its rows cannot be current
-        return None
