@@ -19,6 +19,8 @@ COMMANDS = {
     "claim": ("show", "toy.lemma_1", "--json", "DIR/v.json"),
     "hypotheses": ("hypotheses", "toy", "--json", "DIR/v.json"),
     "bounds": ("bounds", "yang2024", "--json", "DIR/v.json"),
+    "tables": ("export", "DIR", "--to", "csv"),
+    "NetCDF": ("export", "DIR", "--to", "netcdf"),
     "merged ledger": ("merge", "DIR", "OTHER", "--out", "DIR/new"),
     "new ledger": ("check", "toy.lemma_1", "--scale", "smoke", "--out", "DIR/new"),
 }

@@ -9,8 +9,8 @@ import pytest
 
 from attnlab.core import BadInput
 from attnlab.lab import ledger, ledger_file, ledger_lock, merging, payload, plan
+from attnlab.lab.files import replace_by, replace_file
 from attnlab.lab.ledger import reading, writing
-from attnlab.report.drawings import replace_file
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, how, full_disk):
     path = tmp_path / "figure.svg"
     path.write_text("the earlier one")
     if how == "no space":
-        (tmp_path / f".{path.name}.{os.getpid()}").symlink_to("/dev/full")
+        (tmp_path / f".{os.getpid()}.{path.name}").symlink_to("/dev/full")
     with (
         full_disk(1000 if how == "file too large" else resource.RLIM_INFINITY),
         pytest.raises(BadInput, match=r"cannot write .*figure\.svg: .*free some space"),
@@ -149,6 +149,22 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, how, full_disk):
     assert names(tmp_path) == ["figure.svg"]
     replace_file(path, b"x" * 5000)
     assert path.read_bytes() == b"x" * 5000
+
+
+def test_what_another_library_writes_is_there_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "table.csv"
+
+    def half(beside):
+        assert beside.suffix == ".csv"  # by which libraries tell the format
+        beside.write_text("half of it")
+        raise OSError("the library's own words")  # without a number or a name
+
+    with pytest.raises(BadInput, match=r"table\.csv: the library's own words; free some space"):
+        replace_by(path, half)
+    assert names(path.parent) == []
+    replace_by(path, lambda beside: beside.write_text("all of it"))
+    assert path.read_text() == "all of it"
+    assert names(path.parent) == ["table.csv"]
 
 
 def test_an_interrupted_writing_leaves_nothing(tmp_path, monkeypatch):

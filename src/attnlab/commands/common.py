@@ -18,6 +18,7 @@ from attnlab.claims import Claim, Verdict
 from attnlab.core import BadInput, Figure
 from attnlab.lab import ledger as ledgers
 from attnlab.lab import multiverse, plan, registry
+from attnlab.lab.files import replace_file
 from attnlab.report import drawings
 
 Id = Annotated[Positional[str], arg(metavar="ID")]
@@ -276,7 +277,7 @@ def readable(ledger: ledgers.Ledger) -> Iterator[None]:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file and say so."""
-    drawings.replace_file(path, data)
+    replace_file(path, data)
     say(f"wrote {path}")
 
 

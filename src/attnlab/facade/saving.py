@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save as save_arrays
 
 from attnlab.core import BadInput
+from attnlab.lab.files import replace_file
 from attnlab.models.deep_vit import Parameters as DeepViTParameters
 from attnlab.models.deep_vit_model import DeepViT
 from attnlab.models.linear_mlp_model import LinearMLPTransformer
@@ -54,14 +55,8 @@ def save(run: "Run", path: str | Path) -> Path:
     about = {k: getattr(run, k) for k in TOLD}
     about |= {"settings": dict(run.settings), "roles": list(run.roles), "model": name}
     about |= {"sizes": {f.name: getattr(run.model, f.name) for f in dataclasses.fields(run.model)}}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        contiguous = {k: np.ascontiguousarray(x) for k, x in arrays.items()}
-        save_file(contiguous, beside, {"format": FORMAT, "run": json.dumps(about)})
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    contiguous = {k: np.ascontiguousarray(x) for k, x in arrays.items()}
+    replace_file(path, save_arrays(contiguous, {"format": FORMAT, "run": json.dumps(about)}))
     return path
 
 

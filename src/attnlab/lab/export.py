@@ -4,9 +4,9 @@ Of each run the newest record is taken; by default only of today's code and stac
 """
 
 import importlib
+import io
 import json
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from attnlab.cells import SettingValue
 from attnlab.core import BadInput, Record, Records
 from attnlab.lab import fingerprint, payload, registry
+from attnlab.lab.files import replace_by, replace_file
 from attnlab.lab.ledger import Ledger, code_of
 
 if TYPE_CHECKING:
@@ -128,21 +129,35 @@ def arrays_frame(found: Sequence[Row]) -> "pd.DataFrame":
     import numpy as np
 
     pd = require("pandas")
-    parts = []
-    for row in found:
-        for name, value in row.values.items():
-            if isinstance(value, str) or np.ndim(value) == 0:
-                continue
-            places = np.indices(value.shape).reshape(value.ndim, -1)
-            columns = {"identity": row.identity, "name": name}
-            columns |= dict(zip("ijklmn", places, strict=False))
-            parts.append(pd.DataFrame({**columns, "value": value.ravel().astype(float)}))
-    if not parts:
-        return pd.DataFrame(columns=["identity", "name", "i", "value"])
-    together = pd.concat(parts, ignore_index=True)
-    places = [x for x in "ijklmn" if x in together.columns]
-    together[places] = together[places].astype("Int64")
-    return together[["identity", "name", *places, "value"]]
+    found_in = [
+        (row.identity, name, np.asarray(value))
+        for row in found
+        for name, value in row.values.items()
+        if not isinstance(value, str) and np.ndim(value)
+    ]
+    axes = "ijklmn"[: max((x.ndim for *_, x in found_in), default=1)]
+    sizes = [x.size for *_, x in found_in]
+    columns: dict[str, Any] = {
+        "identity": np.repeat(np.array([identity for identity, *_ in found_in], object), sizes),
+        "name": np.repeat(np.array([name for _, name, _ in found_in], object), sizes),
+    }
+    for k, axis in enumerate(axes):
+        places = [_along(x, k) for *_, x in found_in]
+        whole = np.concatenate(places) if places else np.zeros(0, np.int64)
+        columns[axis] = pd.arrays.IntegerArray(whole, whole < 0)
+    values = [x.ravel().astype(float) for *_, x in found_in]
+    columns["value"] = np.concatenate(values) if values else np.zeros(0)
+    return pd.DataFrame(columns)
+
+
+def _along(x: "np.ndarray", k: int) -> "np.ndarray":
+    """The place of every number on the k-th axis; -1 if there is none."""
+    import numpy as np
+
+    if k >= x.ndim:
+        return np.full(x.size, -1, np.int64)
+    inner = math.prod(x.shape[k + 1 :])
+    return np.arange(x.size, dtype=np.int64) // max(1, inner) % max(1, x.shape[k])
 
 
 # --- xarray -----------------------------------------------------------------------------------
@@ -292,9 +307,10 @@ def write(found: Mapping[str, Sequence[Row]], to: str, folder: Path) -> list[Pat
     folder.mkdir(parents=True, exist_ok=True)
     if to == "netcdf":
         require("h5netcdf")
-        whole = tree(found)
-        place = folder / "records.nc"
-        return [_replaced(place, lambda path: whole.to_netcdf(path, engine="h5netcdf"))]
+        place, data = folder / "records.nc", io.BytesIO()
+        tree(found).to_netcdf(data, engine="h5netcdf")  # not to a disk: HDF5 crashes on a full one
+        replace_file(place, data.getvalue())
+        return [place]
     if to == "parquet":
         require("pyarrow")
     written = []
@@ -311,11 +327,5 @@ def write(found: Mapping[str, Sequence[Row]], to: str, folder: Path) -> list[Pat
 
 
 def _replaced(path: Path, save: Callable[[Path], Any]) -> Path:
-    """Write beside the place, then put it there: no half-written file has the name."""
-    beside = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        save(beside)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    replace_by(path, save)
     return path

@@ -1,9 +1,7 @@
 """Figures as files: PNG, SVG and PDF for people, JSON for their numbers."""
 
-import contextlib
 import io
 import logging
-import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from attnlab.claims import Verdict
-from attnlab.core import BadInput, Figure, Records
+from attnlab.core import Figure, Records
+from attnlab.lab.files import replace_file
 from attnlab.lab.ledger import Ledger
 from attnlab.lab.plan import Request, figure_records
 from attnlab.plotting import Film, finish, repeatable, svg_text
@@ -129,25 +128,6 @@ def save_picture(
         replace_file(path, content)
         paths.append(path)
     return paths
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file beside its place, then put it there: nobody ever sees half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())  # some disks say only now that they are full
-        beside.replace(path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            reason = f"cannot write {path}: {error.strerror}"
-            raise BadInput(f"{reason}; free some space or give another place") from None
-        raise
 
 
 def plain_json(data: object) -> bytes:

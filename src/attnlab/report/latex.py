@@ -11,9 +11,9 @@ from attnlab.claims import Claim, Verdict
 from attnlab.core import Paper
 from attnlab.evidence.words import values_text
 from attnlab.lab import fingerprint
+from attnlab.lab.files import replace_file
 from attnlab.lab.plan import Request, levels, origins
 from attnlab.report.bibliography import OURS, entry
-from attnlab.report.drawings import replace_file
 from attnlab.report.mathematics import escaped, latex_text
 from attnlab.report.verdicts import cutoff_text, measured_and_more, news_first
 
