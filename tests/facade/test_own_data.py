@@ -213,6 +213,27 @@ def mistakes(X, y):
         "no steps": (lambda: al.descend(engine, state, sgd, steps=0), "at least 1"),
         "half a sample": (step(engine, state, minibatch=2.5), "minibatch=2.5; a whole number"),
         "records of text": (step(engine, state, records="all"), "records='all'; a whole number"),
+        "no state": (step(engine, None), "NoneType as state"),
+        "another's state": (step(engine, of_heads), "Heads as state"),
+        "a time of text": (lambda: al.flow(engine, state, horizon="long"), "horizon='long'"),
+        "a rate of text": (lambda: al.optimiser("adam", "fast"), "learning_rate='fast'"),
+        "no such number": (lambda: al.optimiser("adam", 0.1, momentum=0.9), "adam has no momentum"),
+        "a size of text": (lambda: al.start(al.MultiHead(heads=2.5), batch), "heads=2.5"),
+        "arrays to prune": (lambda: al.select_tokens(X, "random", 0.5), "ndarray as batch"),
+        "arrays as pruned": (lambda: run.savings(X), "ndarray as pruned"),
+        "a share of text": (lambda: al.select_tokens(batch, "random", "half"), "share='half'"),
+        "weights of another": (
+            lambda: al.select_tokens(
+                batch, "attention", 0.5, model=MODELS["heads"], parameters=run.parameters
+            ),
+            "another kind than those of MultiHead",
+        ),
+        "other samples to prune": (
+            lambda: al.select_tokens(
+                shorter, "attention", 0.5, model=run.model, parameters=run.parameters
+            ),
+            "got samples of 5 tokens",
+        ),
         "classes": (lambda: al.start(al.DeepViT(outputs=3), batch), "classes 0 to 2"),
         "a name as optimiser": (lambda: al.descend(engine, state, "sgd", steps=2), "al.optimiser"),
         "no such optimiser": (lambda: al.optimiser("adamm", 0.1), "adam"),

@@ -15,12 +15,11 @@ from attnlab.core import BadInput
 from attnlab.data.batch import Batch
 from attnlab.engines import table
 from attnlab.engines.weights_behind import weights_behind
-from attnlab.facade import passes
+from attnlab.facade import refusals
 from attnlab.facade.distributions import role_names
 from attnlab.facade.precision import as_key, in_double, on_host
 from attnlab.facade.runs import Run
 from attnlab.facade.showing import rows_as_html
-from attnlab.models.multihead_model import MultiHead
 from attnlab.models.protocol import AUTO, Model, Weights
 from attnlab.probes import general
 from attnlab.probes.samples import Samples
@@ -33,7 +32,7 @@ from attnlab.training.losses import LOSSES
 from attnlab.training.minibatch import MiniBatches, SampleEngine
 from attnlab.training.optimisers import optimiser as _optimiser
 from attnlab.training.setup import Setup, trained
-from attnlab.training.updates import PlainStep, Update
+from attnlab.training.updates import OptaxStep, PlainStep, Update
 
 USUAL: tuple[Probe, ...] = (general.margins, general.test_samples)
 """What is recorded if nothing is asked for."""
@@ -92,7 +91,7 @@ def start(
     `engine="auto"` the cheapest that is exact, and the result says which. `test` are samples on
     which the loss is recorded too, `roles` names for the numbers in `batch.roles`.
     """
-    _require(model, batch, test)
+    refusals.require_fit(model, batch, test)
     draw = as_key(key)
     why = table.why_not(model, batch, scheme=scheme, loss=loss, attention=attention)
     started = table.start(
@@ -146,16 +145,16 @@ def descend(
     recorded at about `records` steps, evenly spaced in the logarithm. `stop_when_fitted` ends a
     run by mini-batches where the training loss is zero.
     """
-    _require_prepared(engine, "descend")
+    _require_prepared(engine, state, "descend")
     for what, count in (("steps", steps), ("records", records)):
-        if not _is_count(count):
+        if not refusals.is_count(count):
             raise BadInput(f"got {what}={count!r}; a whole number, at least 1, is required")
     update = PlainStep(0.1) if optimiser is None else optimiser
     if not isinstance(update, Update):
         raise BadInput(f"got {update!r} as optimiser; give e.g. al.optimiser('sgd', 0.5)")
     batches = None
     if minibatch is not None:
-        if not _is_count(minibatch):
+        if not refusals.is_count(minibatch):
             raise BadInput(f"got minibatch={minibatch!r}; a whole number, at least 1, is required")
         if not isinstance(engine.setup.engine, SampleEngine):
             raise BadInput(
@@ -188,9 +187,12 @@ def flow(
     target_loss: float | None = None,
 ) -> Run:
     """Follow the gradient flow up to time `horizon`, or to where the loss is `target_loss`."""
-    _require_prepared(engine, "flow")
-    if not np.isfinite(horizon) or horizon <= 0:
-        raise BadInput(f"got horizon={horizon!r}; a positive time is required")
+    _require_prepared(engine, state, "flow")
+    for what, value in (("horizon", horizon), ("rtol", rtol)):
+        if not refusals.is_number(value) or value <= 0:
+            raise BadInput(f"got {what}={value!r}; a positive number is required")
+    if not refusals.is_count(records):
+        raise BadInput(f"got records={records!r}; a whole number, at least 1, is required")
     if engine.setup.loss == "hinge":
         raise BadInput(
             "got loss='hinge' with a flow: its gradient jumps, which the solver cannot follow; "
@@ -255,9 +257,12 @@ def _together(probes: tuple[Probe, ...]) -> Probe:
 def optimiser(name: str, learning_rate: float, **hyperparameters: float) -> Update:
     """An optimiser by name: sgd, momentum, adam, or any optax rule, with its learning rate."""
     for what, value in {"learning_rate": learning_rate, **hyperparameters}.items():
-        if isinstance(value, int | float) and not np.isfinite(value):
-            raise BadInput(f"got {what}={value}; a finite number is required")
-    return _optimiser(name, learning_rate, **hyperparameters)
+        if not refusals.is_number(value):
+            raise BadInput(f"got {what}={value!r}; a finite number is required")
+    update = _optimiser(name, learning_rate, **hyperparameters)
+    if isinstance(update, OptaxStep):
+        refusals.require_hyperparameters(name, update)
+    return update
 
 
 @in_double
@@ -275,55 +280,19 @@ def select_tokens(
     `attention`, `value_norm` and `random` need no knowledge of roles or patterns; `irrelevant`,
     `noisy` and `distance` are oracles. `Run.savings` says what the kept tokens save.
     """
+    refusals.require_batch(batch, "batch")
+    if not refusals.is_number(share):
+        raise BadInput(f"got share={share!r}; a number above 0, at most 1, is required")
+    if model is not None and parameters is not None:
+        refusals.require_weights_fit(model, parameters, batch)
     given = None if parameters is None else jax.tree.map(jnp.asarray, parameters)
     return _select_tokens(batch, name, share, model=model, parameters=given, key=as_key(key))
 
 
-def _require(model: Any, batch: Any, test: Any) -> None:
-    if not isinstance(model, Model):
-        raise BadInput(
-            f"got {type(model).__name__} as model; give one of al.ShallowViT(), al.MultiHead(), "
-            "al.LinearMLPTransformer(), al.DeepViT(), or an object with their methods"
-        )
-    for what, given in (("batch", batch), ("test", test)):
-        if not isinstance(given, Batch) and not (what == "test" and given is None):
-            raise BadInput(
-                f"got {type(given).__name__} as {what}; give al.Batch.of(X, y) or a "
-                "distribution's sample(key, n)"
-            )
-        if given is not None:
-            passes.require_labels(model, given)
-    if test is not None and test.dimension != batch.dimension:
-        raise BadInput(
-            f"got test samples in R^{test.dimension}, training samples in R^{batch.dimension}; "
-            "give samples of one kind"
-        )
-    if test is not None and passes.places_in_all(test) != passes.places_in_all(batch):
-        raise BadInput(
-            f"got test samples of {passes.places_in_all(test)} tokens, training samples of "
-            f"{passes.places_in_all(batch)}; give samples of one length"
-        )
-    gathered = batch.kept.shape[1] < passes.places_in_all(batch)
-    if gathered and passes.outputs_of(model) == 1:
-        raise BadInput(
-            "got patches whose removed ones were gathered away with a model of one output, whose "
-            "engines look at whole samples; give the batch before that: what it does not keep is "
-            "left out of the softmax"
-        )
-    if isinstance(model, MultiHead) and batch.is_words and batch.dimension > 2048:
-        raise BadInput(
-            f"got {batch.dimension} words with MultiHead, which forms their unit vectors; at most "
-            "2048 words"
-        )
-
-
-def _is_count(x: object) -> bool:
-    return isinstance(x, int | np.integer) and not isinstance(x, bool) and int(x) >= 1
-
-
-def _require_prepared(engine: Any, caller: str) -> None:
+def _require_prepared(engine: Any, state: Any, caller: str) -> None:
     if not isinstance(engine, Prepared):
         raise BadInput(
             f"got {type(engine).__name__} as engine; {caller} takes what start gives: "
             "engine, state = al.start(model, batch, key)"
         )
+    refusals.require_state(state, engine.setup.state, caller)

@@ -15,7 +15,7 @@ from attnlab.cells import SettingValue
 from attnlab.core import BadInput
 from attnlab.data.batch import Batch
 from attnlab.data.images import class_batch
-from attnlab.facade import passes
+from attnlab.facade import passes, refusals
 from attnlab.facade import series as tables
 from attnlab.facade.precision import in_double
 from attnlab.facade.showing import rows_as_html
@@ -159,6 +159,7 @@ class Run:
         The tokens that were removed are left out of the arrays, not masked. `whole` is the batch
         before (default: the same samples with every token).
         """
+        refusals.require_batch(pruned, "pruned")
         if whole is None:
             whole = dataclasses.replace(pruned, kept=jnp.ones_like(pruned.kept))
         before, after = self.score(whole), self.score(pruned)
@@ -183,26 +184,15 @@ class Run:
                 raise BadInput("a loaded run has no samples of its own; give a batch or an array")
             return self.batch
         if isinstance(samples, Batch):
-            self._require_like(samples)
+            refusals.require_tokens_fit(self.model, self.parameters, samples)
             return samples
         X = np.asarray(samples)
         if X.ndim == 0:
             raise BadInput(f"got {samples!r}; give a batch, or an array of samples")
         vocabulary = passes.dimension(self.model, self.parameters) if X.ndim == 2 else None
         batch = Batch.of(X, np.ones(len(X), int), vocabulary=vocabulary)
-        self._require_like(batch)
+        refusals.require_tokens_fit(self.model, self.parameters, batch)
         return batch
-
-    def _require_like(self, batch: Batch) -> None:
-        L = passes.places(self.model, self.parameters)
-        d = passes.dimension(self.model, self.parameters)
-        found = passes.places_in_all(batch)
-        if (d is not None and batch.dimension != d) or (L is not None and found != L):
-            wanted = "any number of tokens" if L is None else f"{L} tokens"
-            raise BadInput(
-                f"got samples of {found} tokens in R^{batch.dimension}; this model was trained on "
-                f"{wanted} in R^{d}"
-            )
 
     # --- tables and pictures ---
 
