@@ -85,7 +85,8 @@ def chart(effect: Effect, where: Region | None, outcome: str) -> str:
         shapes.append(f'<rect class="region" x="{left:.0f}" y="6" width="{right - left:.0f}"/>')
         shapes += [f'<path class="cut" d="M{place(e):.0f} 3V27"/>' for e in ends]
     low, high = place(effect.low), place(effect.high)
-    shapes.append(f'<path class="interval" d="M{low:.0f} 15H{high:.0f}"/>')
+    if high - low >= 1:
+        shapes.append(f'<path class="interval" d="M{low:.0f} 15H{high:.0f}"/>')
     shapes.append(f'<circle cx="{place(effect.value):.0f}" cy="15" r="4"/>')
     size = max(abs(v) for v in values)
     # A bound of zero may have room for rounding, which is none of a reader's business.

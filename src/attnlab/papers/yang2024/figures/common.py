@@ -28,7 +28,7 @@ def clock(record: Record) -> np.ndarray:
 
 
 def on_one_clock(
-    records: Records, value: Callable[[Record], np.ndarray], points: int = 120
+    records: Records, value: Callable[[Record], np.ndarray], points: int = 64
 ) -> tuple[np.ndarray, np.ndarray]:
     """A series of every run, (runs, points), at common times up to the first run's end."""
     clocks = [clock(r)[1:] for r in records]
