@@ -112,14 +112,10 @@ def draw_6b(records: Records) -> tuple["Drawing", dict[str, object]]:
     """Success at the paper's 77.5 % over alpha_* and N, with N50."""
     drawing, ((panel,),) = canvas(1, 1, width=5.2)
     alphas = _alphas(records)
-
-    def level(cell: ImageSettings) -> float:
-        return alphas[cell.removed]
-
-    rates = success_rates(records, level)
+    rates = success_rates(records, lambda cell: alphas[cell.removed])
     x, y, rate, trials = (np.array(column) for column in zip(*rates, strict=True))
     success_dots(panel, x, y, np.round(rate * trials), trials)
-    fits = thresholds(records, SUCCESS, level)
+    fits = thresholds(records, SUCCESS, lambda cell: alphas[cell.removed])
     # The sizes were chosen beforehand: the plain interval will do, and says more.
     draw_n50(
         panel,
@@ -148,9 +144,15 @@ def draw_6c(records: Records) -> tuple["Drawing", dict[str, object]]:
     for initial, own in usual.by("initial").items():
         levels, mean, spread = _means(own, "removed")
         worst, worst_spread = _worst(own.by("removed").values())
-        word, look = _model(own[0].cell), {"ms": 4, "capsize": 3, "color": TINTS[initial]}
-        handles.append(mean_panel.errorbar(levels, mean, spread, fmt="o-", label=word, **look))
-        worst_panel.errorbar(levels, worst, worst_spread, fmt="o-", label=word, **look)
+        word, tint = _model(own[0].cell), TINTS[initial]
+        worst_panel.errorbar(
+            levels, worst, worst_spread, fmt="o-", ms=4, capsize=3, color=tint, label=word
+        )
+        handles.append(
+            mean_panel.errorbar(
+                levels, mean, spread, fmt="o-", ms=4, capsize=3, color=tint, label=word
+            )
+        )
         data[word] = {
             "removed": levels,
             "accuracy": mean,
@@ -282,8 +284,9 @@ def draw_attention(records: Records) -> tuple["Drawing", dict[str, object]]:
         ("mass_after", "o-", "after", PALETTE[1]),
     ):
         values = records.column(name)
-        look = {"ms": 4, "capsize": 3, "label": word, "color": tint}
-        mass.errorbar(depth, values.mean(0), values.std(0), fmt=style, **look)
+        mass.errorbar(
+            depth, values.mean(0), values.std(0), fmt=style, ms=4, capsize=3, label=word, color=tint
+        )
         data[name] = numbers(values.mean(0))
     share = float(records.column("object_share").mean())
     mass.axhline(share, color="grey", ls=":", lw=1, label="uniform attention")
