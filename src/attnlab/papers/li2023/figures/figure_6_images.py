@@ -174,6 +174,12 @@ def draw_6c(records: Records) -> tuple["Drawing", dict[str, object]]:
     strength.set(
         xlabel="correlation in training", ylabel="accuracy, worst group", ylim=(-0.03, 1.03)
     )
+    for panel, word in zip(
+        (mean_panel, worst_panel, strength),
+        ("all groups", "the worst group", "by strength of the correlation"),
+        strict=True,
+    ):
+        panel.set_title(word, fontsize=10)
     strength.legend(fontsize=8)
     legend_below(drawing, handles, [f"initial model: {h.get_label()}" for h in handles], 2)
     return drawing, data
@@ -207,11 +213,13 @@ def draw_selectors(records: Records) -> tuple["Drawing", dict[str, object]]:
         panel.errorbar(mean, heights, xerr=spread, fmt="o", ms=4, capsize=3, color=PALETTE[0])
         panel.axvline(mean[0], color="grey", ls=":", lw=1)
         panel.set(xlabel=word)
+        panel.set_title(word.partition(",")[0], fontsize=10)
         data[word] = {"mean": numbers(mean), "deviation": numbers(spread)}
     # A process compiles in its first run of a kind: the fastest run is training and test alone.
     fastest = [min(r.seconds for r in own) for own in rows.values()]
     panels[-1].barh(heights, fastest, height=0.6, color="0.7")
     panels[-1].set(xlabel="seconds of a run, selection included")
+    panels[-1].set_title("time", fontsize=10)
     data["seconds"] = numbers(fastest)
     for panel in panels:
         panel.set_yticks(heights, list(rows) if panel is panels[0] else [""] * len(rows))
