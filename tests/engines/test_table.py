@@ -34,6 +34,16 @@ CLASSES = class_batch(RANDOM.normal(size=(N, L, D)), [0, 1, 2, 2, 1, 0])
 WORDS = BalancedTrainingSet(23, 4).sample(KEY, 12)
 
 
+@eqx.filter_jit
+def loss_and_field(engine, state):
+    return engine.loss_and_field(state)
+
+
+@eqx.filter_jit
+def margins(engine, state):
+    return engine.margins(state)
+
+
 def patterns(size: int = 1, c0: float = 0.0, counts=((2, 1, 1), (1, 2, 1)), classes=0):
     source = PatternVote(
         vectors=jnp.asarray(orthonormal_sets(3, D, size, 0.5 if size > 1 else 0.0)),
@@ -195,9 +205,9 @@ def test_the_hinge_has_margin_one_and_a_mean_over_samples():
     for name, batch in (("exact", OWN), ("collapsed_tokens", patterns())):
         engine, state = start(VIT, batch, KEY, engine=name, loss="hinge")
         other, weights = start(VIT, batch, KEY, engine="autodiff", loss="hinge")
-        y_F = np.asarray(other.margins(weights))
+        y_F = np.asarray(margins(other, weights))
         by_hand = np.mean([max(0.0, 1 - margin) for margin in y_F])
-        assert float(engine.loss_and_field(state)[0]) == pytest.approx(by_hand, rel=1e-12)
+        assert float(loss_and_field(engine, state)[0]) == pytest.approx(by_hand, rel=1e-12)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -208,8 +218,8 @@ def test_weights_of_samples_count_as_shares(name, loss):
     losses = []
     for weights in (given, np.asarray(given) / 42):
         engine, state = start(HEADS, weighted(OWN, weights), KEY, engine=name, loss=loss)
-        losses.append(float(engine.loss_and_field(state)[0]))
-        y_F = np.asarray(engine.margins(state))
+        losses.append(float(loss_and_field(engine, state)[0]))
+        y_F = np.asarray(margins(engine, state))
         by_hand = np.asarray(given) / 42 @ np.asarray(LOSSES[loss].value(jnp.asarray(y_F)))
         assert losses[-1] == pytest.approx(float(by_hand), rel=1e-12)
     assert losses[0] == pytest.approx(losses[1], rel=1e-12)
@@ -221,8 +231,7 @@ def test_a_class_may_come_late():
     late = batch.take(jnp.asarray([1, 3, 5, 0]))
     fast = start(VIT, late, KEY, engine="collapsed_tokens", loss="hinge")
     slow = start(VIT, late, KEY, engine="autodiff", loss="hinge")
-    of = eqx.filter_jit(lambda engine, state: engine.loss_and_field(state))
-    (loss, field), (expected, gradient) = of(*fast), of(*slow)
+    (loss, field), (expected, gradient) = loss_and_field(*fast), loss_and_field(*slow)
     assert float(loss) == pytest.approx(float(expected), rel=1e-12)
     for found, right in zip(field, gradient, strict=True):
         np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-14)

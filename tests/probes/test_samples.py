@@ -1,5 +1,6 @@
 """What general probes look at: attention, outputs and shares of every view, by plain loops."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -113,17 +114,20 @@ def test_margins_and_losses_of_classes_by_plain_loops():
 
 
 def test_a_deep_model_counts_every_block_and_head():
-    model = DeepViT(blocks=3, heads=2, width=4, hidden=4, outputs=3)
+    model = DeepViT(blocks=2, heads=3, width=6, hidden=4, outputs=3)
     batch = class_batch(X, [0, 1, 2, 1])
     weights = model.init(jax.random.key(2), batch, "random")
     of = Samples(model, batch, weights.fixed)
-    maps = samples.attention(weights.trained, of, batch)
-    np.testing.assert_allclose(maps, model.attention(weights, batch.tokens, batch.kept))
+    maps = eqx.filter_jit(samples.attention)(weights.trained, of, batch)
+    expected = eqx.filter_jit(model.attention)(weights, batch.tokens, batch.kept)
+    np.testing.assert_allclose(maps, expected, rtol=1e-6)
     assert samples.heads_of(weights.trained, model) == maps.shape[1] == 6
     np.testing.assert_allclose(samples.head_shares(weights.trained, model), np.full(6, 1 / 6))
-    outputs = samples.outputs(weights.trained, of, batch)
-    np.testing.assert_allclose(outputs, model.apply(weights, batch.tokens, batch.kept))
+    outputs = eqx.filter_jit(samples.outputs)(weights.trained, of, batch)
+    expected = eqx.filter_jit(model.apply)(weights, batch.tokens, batch.kept)
+    np.testing.assert_allclose(outputs, expected, rtol=1e-6)
     own = [
         samples.losses_of(outputs[i : i + 1], batch.labels[i : i + 1], of.loss)[0] for i in range(N)
     ]
-    np.testing.assert_allclose(of.losses(weights.trained, batch), own, rtol=1e-6)
+    losses = eqx.filter_jit(Samples.losses)(of, weights.trained, batch)
+    np.testing.assert_allclose(losses, own, rtol=1e-6)
