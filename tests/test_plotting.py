@@ -100,6 +100,8 @@ def test_without_a_floor_nothing_is_moved():
     level_band(panel, [1, 2], [[1.0], [1e-9]], "one run each")
     assert [line.get_ydata().tolist() for line in panel.lines] == [[1.0, 1e-9]]
     assert not panel.collections  # one run has no band
+    assert level_band(panel, [], [], "none") == {"median": [], "low": [], "high": []}
+    assert len(panel.lines) == 1
 
 
 def test_nested_widths_fall_and_columns_have_names():

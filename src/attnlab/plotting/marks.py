@@ -49,6 +49,8 @@ def level_band(
     What lies below `floor` is drawn there, as an open triangle that points down.
     """
     values = [np.asarray(group, float).ravel() for group in groups]
+    if not values:  # no level has a run, as where none succeeded
+        return {middle: [], "low": [], "high": []}
     take = np.median if middle == "median" else np.mean
     centre = np.array([take(v) for v in values])
     low, high = np.array([np.quantile(v, [0.1, 0.9]) for v in values]).T
