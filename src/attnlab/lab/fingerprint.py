@@ -162,8 +162,9 @@ class Code:
 def places(package: str) -> list[Path]:
     """Where an importable top-level package or module is, found without importing it."""
     try:
-        spec = find_spec(package)
-    except (ImportError, ValueError):  # as for __main__, which is no module to import
+        # Under `python -m` there is a __main__ to be found, but no other process has it.
+        spec = None if package == "__main__" else find_spec(package)
+    except (ImportError, ValueError):
         spec = None
     if spec is not None and spec.submodule_search_locations:
         return [Path(folder) for folder in spec.submodule_search_locations]
