@@ -58,10 +58,9 @@ def head_gradients(u: np.ndarray, W: np.ndarray, tokens: np.ndarray) -> np.ndarr
     rows = []
     for X in tokens:
         P = attention(W, X)
-        of_W = sum(
-            np.outer(X[t], u[t] @ X.T @ (np.diag(P[t]) - np.outer(P[t], P[t])) @ X)
-            for t in range(len(X))
-        )
+        of_W = np.zeros_like(W)
+        for t in range(len(X)):
+            of_W += np.outer(X[t], u[t] @ X.T @ (np.diag(P[t]) - np.outer(P[t], P[t])) @ X)
         rows.append(np.r_[(P @ X).ravel(), of_W.ravel()])
     return np.array(rows)
 
