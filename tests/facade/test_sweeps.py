@@ -149,6 +149,7 @@ BAD = {
     "a level alone": (TOML.replace("[0.25, 0.125]", "0.25"), "my.toml: grid.eta = 0.25; .*list"),
     "no levels": (TOML.replace("[0.25, 0.125]", "[]"), "my.toml: grid.eta"),
     "a list as setting": (TOML.replace("horizon = 2.0", "horizon = [1.0]"), "set.horizon"),
+    "code": (TOML.replace("horizon = 2.0", "horizon = 'os:system'"), "my.toml: .*names code"),
     "twice": (TOML.replace("horizon", "eta"), "my.toml: eta is both fixed and in the grid"),
     "no paper": (TOML.replace('paper = "toy.descent"', ""), "my.toml: the key paper is missing"),
     "no TOML": ("paper = ", "is not TOML"),

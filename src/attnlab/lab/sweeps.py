@@ -161,6 +161,11 @@ def parse_grid(words: Sequence[str]) -> dict[str, list[str]]:
 def _require_plain(path: Path, name: str, value: object) -> None:
     if not isinstance(value, bool | int | float | str):
         raise BadInput(f"{path}: {name} = {value!r}; a setting takes a number, a text or a switch")
+    if isinstance(value, str) and cells.OWN.fullmatch(value):
+        raise BadInput(
+            f"{path}: {name} = {value!r} names code, which no file may have executed; give such a "
+            "part on the command line or in Python"
+        )
 
 
 def _require_numbers(sweep: Sweep) -> None:
