@@ -142,7 +142,7 @@ def test_the_page_of_a_paper_answers(reproduced):
     assert soonest(file) < SOON
     with opened(file) as page:
         assert 0 < sheets(page) < 30
-        for button in page.locator("button.explore").all():
+        for button in page.locator("button.explore:visible").all():
             button.click()
         for figure in page.locator("figure.open").all():
             assert figure.locator(".plot svg").count() > 0, figure.get_attribute("id")

@@ -119,7 +119,7 @@ IMAGES = (
         "images_selectors",
         "which tokens are removed: by role, at random, by a model; removed, or made blank; digits, "
         "and two groups of them with backgrounds that go with the label",
-        smoke=Design(_selectors(replace(DIGITS, N=480), ("random",)), 3),
+        smoke=Design(_selectors(replace(DIGITS, N=480), ("random",)), 5),
         quick=Design(
             _selectors(replace(DIGITS, N=480), ("oracle", "random", "attention", "model")), 4
         ),

@@ -1,7 +1,7 @@
 """Steps in the proofs of Lemmas F.5 and F.6: rates of outputs and margins, (12), (16)."""
 
 from attnlab.claims import Control, Source
-from attnlab.evidence.laws import AtLeast, AtMost, Equal, Share
+from attnlab.evidence.laws import AtMost, Equal, Share
 from attnlab.evidence.statement import statement
 from attnlab.papers.yang2024.claims import paths as p
 from attnlab.papers.yang2024.claims import phase_2 as w
@@ -20,32 +20,28 @@ F5_STEPS = statement("yang2024.equation_12", "scaling",
     title="Steps of Lemma F.5: what balances the two types with one signal",
     statement="In phase 2 the margins' rates are those that the signals' outputs give, up to o(1) "
     "of rho times the mean loss derivative; the sum of g(1 - g) over a type is the sum of g times "
-    "a factor between the least and the largest 1 - g; (-2 S1 + 2 S2 + S3 + S4)/S3 is at most 6, "
-    "S being the types' sums of g; S2/S3 goes towards 1 by (12), and lies within 1 ± 6 times what "
-    "the extreme margins of the two types leave.",
+    "a factor between the least and the largest 1 - g; and (-2 S1 + 2 S2 + S3 + S4)/S3 is at most "
+    "6, S being the types' sums of g.",
     source=Source("F.1", "proof of Lemma F.5, equation (12) and what follows", 48),
-    stated="o(1); between the two bounds; at most 6; |S2/S3 - 1| within the last display",
+    stated="o(1); between the two bounds; at most 6",
     measured=p.ALONG + _WINDOW + "The largest part of a margin's rate that the displays leave out "
     "(an upper bound, term by term), and the quotient by S3. From drawn weights at coupled sizes: "
-    "the quotient by the bounds, the share of steps in which S2/S3 goes towards 1 while its "
-    "logarithm is beyond 0.02, and its distance to 1 over the last display's.",
-    why=_WHY + "6 and the displays are the paper's; 0.9 of the steps is ours.",
+    "the quotient by the bounds.",
+    why=_WHY + "6 and the displays are the paper's.",
     readings=p.EARLY,
     parts=p.joined(p.early("margins' rates", balance.MARGIN_RATES, _FALLS),
         p.early("at most six", balance.SIX, AtMost(6.0)),
-        (w.mostly("within the bounds on g(1 - g)", balance.CURVATURE, AtMost(1.0 + 1e-9)),
-         w.mostly("S2/S3 goes towards 1", balance.TYPES_APPROACH,
-                  AtLeast(0.9, owner="ours", trivial=1.0)),
-         w.mostly("last display", balance.LAST_DISPLAY, AtMost(1.0)))),
+        (w.mostly("within the bounds on g(1 - g)", balance.CURVATURE, AtMost(1.0 + 1e-9)),)),
     controls=(p.wrong("left out: log^-9 m", "margins' rates", p.plain("at_most", -9.0), at="k = 2"),
         p.wrong("at most 0.1", "at most six", AtMost(0.1), at="k = 2"),
         Control("nine tenths of the bounds", "the bounds on g(1 - g) times 0.9",
             "within the bounds on g(1 - g)", law=Share(AtMost(0.9), 0.9))),
     positive=examples.balance(), hypotheses=drawn_hypotheses, constants=(HIDDEN,),
     notes="The chain of equivalences before (12) is the quotient rule, and not measured. On "
-    "classes of words types 2 and 3 are alike: only drawn weights tell of S2/S3. Records at which "
-    "the last display leaves less than 1e-4 are not counted (set after its quotient had followed "
-    "the solver's own error, 1e-6, late in 3 of 40 runs).",
+    "classes of words types 2 and 3 are alike: only drawn weights tell of S2/S3. Not judged: that "
+    "S2/S3 goes towards 1, which it did at every step of every run, with no control of ours that "
+    "makes it otherwise; and the last display, whose quotient follows the solver's own error, "
+    "1e-6, late in 3 of 40 runs.",
 )  # fmt: skip
 
 F6_STEPS = statement("yang2024.equation_16", "scaling",

@@ -7,12 +7,9 @@ $$G_1' = \frac\rho n\,(S_1-S_2),\quad G_2' = \frac\rho n\,(S_1-S_3),\quad
 
 up to $o(1)\,\rho S/n$, and the margins' rates from them alone: what random words and moving
 attention add is o(1) too. Then $\frac{s_k}{S_k}$ lies between $1-\max_{I_k} g$ and
-$1-\min_{I_k} g$, and
+$1-\min_{I_k} g$.
 
-$$\frac{S_2}{S_3} \in 1 \pm 6\Big(\Big[\frac{1+\min_{I_2}e^{-yF}}{1+\max_{I_3}e^{-yF}},
-  \frac{1+\max_{I_2}e^{-yF}}{1+\min_{I_3}e^{-yF}}\Big]-1\Big).$$
-
-Legend: as in `scalars.phase_2`; $e^{-yF}=g/(1-g)$. A path's window ends at a loss of 1/m.
+Legend: as in `scalars.phase_2`. A path's window ends at a loss of 1/m.
 """
 
 import math
@@ -23,12 +20,6 @@ import numpy as np
 from attnlab.claims import Scalar
 from attnlab.core import Record
 from attnlab.papers.yang2024.runs.summaries.series import sample_counts
-
-AWAY = 0.02
-"""S_2 and S_3 count as apart if the logarithm of their quotient is beyond this."""
-
-RESOLVED = 1e-4
-"""Where the last display leaves less, a solver of relative tolerance 1e-6 cannot tell."""
 
 
 def _window(record: Record) -> np.ndarray:
@@ -101,23 +92,5 @@ def _six(record: Record, window: np.ndarray) -> float:
     return ((-2 * S[0] + 2 * S[1] + S[2] + S[3]) / S[2]).max()
 
 
-def _last_display(record: Record, window: np.ndarray) -> float:
-    S = _sums(record, "gradient_by_type", window)
-    least, largest = (g / (1 - g) for g in _ends_of_g(record, window))
-    ends = np.array([(1 + least[1]) / (1 + largest[2]), (1 + largest[1]) / (1 + least[2])])
-    bound = 6 * np.abs(ends - 1).max(axis=0)
-    return (np.abs(S[1] / S[2] - 1) / bound)[bound >= RESOLVED].max(initial=0.0)
-
-
-def _types_approach(record: Record, window: np.ndarray) -> float:
-    S = _sums(record, "gradient_by_type", window)
-    apart = np.log(S[1] / S[2])
-    counted = np.abs(apart[:-1]) > AWAY
-    towards = np.diff(apart) * apart[:-1] < 0
-    return float(towards[counted].mean()) if counted.any() else 1.0
-
-
 CURVATURE = _over_window("s/S of types 2 and 3 over its nearer bound", _curvature)
 SIX = _over_window("(-2 S1 + 2 S2 + S3 + S4)/S3", _six)
-LAST_DISPLAY = _over_window("|S2/S3 - 1| over the last display's bound", _last_display)
-TYPES_APPROACH = _over_window("share of steps in which S2/S3 goes towards 1", _types_approach)
