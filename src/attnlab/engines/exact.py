@@ -11,6 +11,7 @@ once for C outputs: $y^\top F$ is the output with $a = \sum_c y_c a^c$.
 
 Tokens that were removed need not be there: `shortened` gathers the kept ones, and `places` says
 which output weights they have. The cost is linear in the tokens that are left, scores quadratic.
+Then `a` lies place by place and the tile is transposed: whole rows are gathered, not columns.
 
 Legend: L tokens, m neurons (rows w_i of W_O), v_l the input of the perceptron, S the kept tokens.
 """
@@ -43,7 +44,7 @@ class Memory(NamedTuple):
     values: Float[Array, "H L m_a"]
     weight: Float[Array, " L"]
     sign: Float[Array, ""]
-    P: Float[Array, "m L"]
+    P: Float[Array, "m L"] | Float[Array, "L m"]
     U: Float[Array, "m D"]
 
 
@@ -54,8 +55,9 @@ class Exact(eqx.Module):
     labels: Float[Array, "n outputs"]
     kept: Bool[Array, "n L"]
     keys: Bool[Array, "n L"]
-    a: Float[Array, "outputs m L"]
-    """Neurons first: the products below then need no transposed copy of the large tile."""
+    a: Float[Array, "outputs m L"] | Float[Array, "outputs L m"]
+    """Neurons first: the products below then need no transposed copy of the large tile.
+    Places first where `places` says which of them a token has."""
     size: Int[Array, ""]
     """How many of the n rows are samples; the rows after them are padding."""
     margin: Float[Array, ""]
@@ -75,6 +77,18 @@ class Exact(eqx.Module):
             self, tokens=tokens, labels=labels, kept=kept, keys=keys, places=places, size=size
         )
 
+    def with_tokens(
+        self, tokens: Float[Array, "n L d"], kept: Bool[Array, "n L"], keys: Bool[Array, "n L"]
+    ) -> "Exact":
+        """The same on other tokens, one at every place."""
+        a = self.by_place.swapaxes(1, 2)
+        return replace(self, tokens=tokens, kept=kept, keys=keys, places=None, a=a)
+
+    @property
+    def by_place(self) -> Float[Array, "outputs L m"]:
+        """The output weights, place by place, however they lie."""
+        return self.a.swapaxes(1, 2) if self.places is None else self.a
+
     def shortened(self, room: int) -> "Exact":
         """The same with only `room` tokens a sample: the kept ones first, in their order.
 
@@ -87,7 +101,7 @@ class Exact(eqx.Module):
             jnp.take_along_axis(x, order, axis=1) for x in (self.kept, self.keys, places)
         )
         tokens = jnp.take_along_axis(self.tokens, order[..., None], axis=1)
-        return replace(self, tokens=tokens, kept=kept, keys=keys, places=places)
+        return replace(self, tokens=tokens, kept=kept, keys=keys, places=places, a=self.by_place)
 
     def margins(self, state: Parameters) -> Float[Array, " n"]:
         """y^T F of every row, padding included."""
@@ -160,17 +174,20 @@ class Exact(eqx.Module):
         if v.shape == X.shape:
             v = v + self.skip * X
         weight = (kept / kept.sum()).astype(X.dtype)
-        a = self.a[0] if self.a.shape[0] == 1 else jnp.einsum("oml,o->ml", self.a, y)
-        if places is not None:
-            a = jnp.take(a, places, axis=1, mode="clip")
+        a = self.a[0] if self.a.shape[0] == 1 else jnp.einsum("o...,o->...", self.a, y)
         sign = y[0] if self.a.shape[0] == 1 else jnp.ones((), X.dtype)
-        P = jnp.where(state.W_O @ v.T > 0, a, 0)
-        U = P @ (v * weight[:, None])
+        if places is None:
+            P = jnp.where(state.W_O @ v.T > 0, a, 0)
+            U = P @ (v * weight[:, None])
+        else:
+            P = jnp.where(v @ state.W_O.T > 0, jnp.take(a, places, axis=0, mode="clip"), 0)
+            U = P.T @ (v * weight[:, None])
         return sign * jnp.vdot(U, state.W_O), Memory(p, values, weight, sign, P, U)
 
     def _backward(self, state: Parameters, X: Float[Array, "L d"], memory: "Memory") -> Parameters:
         p, values, weight, sign, P, U = memory
-        to_v = sign * weight[:, None] * (P.T @ state.W_O)
+        by_token = P.T if self.places is None else P
+        to_v = sign * weight[:, None] * (by_token @ state.W_O)
         H, L, m_a = values.shape
         if self.combination == "sum":
             by_head = jnp.broadcast_to(to_v, (H, L, m_a))

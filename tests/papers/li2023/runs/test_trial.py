@@ -54,14 +54,14 @@ def started(cell: TrainingSettings, seed: int = 0):
 def loss_by_definition(engine, parameters: Parameters):
     def margin(X, y, kept, keys, places):
         F = output_by_definition(
-            parameters, engine.a.transpose(0, 2, 1)[:, places], X, kept, engine.score_gain,
+            parameters, engine.by_place[:, places], X, kept, engine.score_gain,
             combination=engine.combination, skip=bool(engine.skip), keys=keys,
         )  # fmt: skip
         return y @ F
 
     places = engine.places
     if places is None:
-        places = jnp.broadcast_to(jnp.arange(engine.a.shape[2]), engine.kept.shape)
+        places = jnp.broadcast_to(jnp.arange(engine.by_place.shape[1]), engine.kept.shape)
     rows = (engine.tokens, engine.labels, engine.kept, engine.keys, places)
     losses = jnp.maximum(engine.margin - jax.vmap(margin)(*rows), 0)
     return jnp.where(jnp.arange(losses.size) < engine.size, losses, 0).sum() / engine.size

@@ -60,12 +60,7 @@ def on_kept_tokens(given: Given, engine: Exact, batch: PatternBatch) -> Exact:
     Left out they are not there at all: the arrays are cut to `token_room`.
     """
     zeroed = given.inputs.removal.is_("zeroed")
-    engine = replace(
-        engine,
-        tokens=jnp.where(zeroed & ~batch.kept[..., None], 0, batch.tokens),
-        kept=batch.kept,
-        keys=jnp.where(zeroed, True, batch.kept),
-        places=None,
-    )
+    tokens = jnp.where(zeroed & ~batch.kept[..., None], 0, batch.tokens)
+    engine = engine.with_tokens(tokens, batch.kept, jnp.where(zeroed, True, batch.kept))
     room = given.inputs.token_room
     return engine if room == given.inputs.L else engine.shortened(room)
