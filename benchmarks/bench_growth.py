@@ -126,8 +126,8 @@ def main() -> int:
     wide, neurons = (10**3, 10**4, 10**5, 10**6), (500, 1000, 2000, 4000)
     met = [
         growth("gram, m", lambda m: words("gram", m=m, m1=m), wide, 300, r, flat=True),
-        growth("gram, n", lambda n: words("gram", n=n), (24, 48, 96, 192), 50, r),
-        growth("gram, L", lambda L: words("gram", L=L), (4, 6, 8, 12), 50, r),
+        growth("gram, n", lambda n: words("gram", n=n, m=4096), (24, 48, 96, 192), 50, r),
+        growth("gram, L", lambda L: words("gram", L=L, m=4096), (4, 6, 8, 12), 50, r),
         growth("weights, m", lambda m: words("weights", m=m), (128, 256, 512, 1024), 30, r),
         growth("weights, m1", lambda m1: words("weights", m1=m1), (128, 256, 512, 1024), 30, r),
         growth(
